@@ -46,6 +46,8 @@ public:
   virtual ~CompilationSteps() = default;
   /// Each name once, in order; empty where this build of LibTorch lets none be left out.
   virtual std::vector<std::string> names() const = 0;
+  /// Returns the pass that a step runs, which others may run too: "EliminateDeadCode" for "EliminateDeadCode#3".
+  virtual std::string pass_of(const std::string &step) const { return step; }
   /// The same backend with only those of its steps.
   virtual std::unique_ptr<Backend> with(const std::vector<std::string> &names) const = 0;
   /// The same backend with a step switched off by the library's own switch for it, a second opinion on the guilty one;
@@ -64,6 +66,7 @@ enum class StepKind {
 
 struct OwnFinding {
   std::string guilty; ///< "inductor/lowerings#4": the fourth application of that part
+  std::string pass;   ///< "inductor/lowerings": that part
   StepKind kind = StepKind::Pass;
   std::string name;       ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
   bool confirmed = false; ///< with the part left out, and with its applications before this one, it is right

@@ -25,6 +25,7 @@ struct Bisection {
   /// a bisector of its own, a part and which application of it: "inductor/lowerings#4". Nothing when no step was found;
   /// then `message` says why.
   std::optional<std::string> guilty;
+  std::string pass;               ///< that the guilty step runs, or its part: "inductor/lowerings"; empty without one
   StepKind kind = StepKind::Pass; ///< of the guilty step
   std::string name; ///< the library's name for that application, "reinplace_inplaceable_ops"; may be empty
   /// Earlier steps that the failure takes: the result is wrong with these and the guilty one alone, and right if one of

@@ -3,7 +3,9 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -26,11 +28,19 @@ enum class Role {
 };
 const char *to_string(Role role);
 
+/// How the values of an input can be made again without their data.
+struct Formula {
+  enum class Kind { Zeros, Ones, Full, Arange, Randn, Rand };
+  Kind kind = Kind::Zeros;
+  double number = 0;      ///< what each element is, for Full
+  std::uint64_t seed = 0; ///< of a generator of its own, for Randn and Rand
+};
+
 struct ProgramInput {
   std::string name; ///< a valid identifier, unique in its Program
   Role role = Role::Input;
-  c10::IValue value;   ///< a tensor; its storage may be shared with that of another input, and then stays shared
-  std::string formula; ///< how the value can be made again ("randn:0"), empty when it is data
+  c10::IValue value; ///< a tensor; its storage may be shared with that of another input, and then stays shared
+  std::optional<Formula> formula; ///< nothing where the values are data
 };
 
 /// `graph` has no `self`: its inputs are `inputs`, in order; its outputs are plain values (no packing into one tuple).

@@ -39,6 +39,8 @@ struct AblationRow {
   std::string what;          ///< "inductor, simdlen=1"
   std::string result;        ///< "fails in the same way"
   std::optional<bool> fails; ///< with a failure of the same kind; nothing: with another one, or no answer
+  std::string setting = {};  ///< "dynamic=True" where the row is one setting of TorchInductor
+  bool has_answer = true;    ///< false: a check was made, and `result` says why it told nothing
 };
 
 /// The outcome of repro.py under one version of PyTorch.

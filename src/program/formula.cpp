@@ -6,27 +6,15 @@
 #include <ATen/Dispatch.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <string_view>
 #include <type_traits>
 
 namespace repro_minify {
 namespace {
-
-constexpr std::string_view fill = "full:";
-
-/// The V of "full:V".
-std::optional<double> filled_with(const std::string &formula) {
-  if (!formula.starts_with(fill))
-    return std::nullopt;
-  double value = 0;
-  std::from_chars(formula.data() + fill.size(), formula.data() + formula.size(), value);
-  return value;
-}
 
 /// Returns the number as C++ source.
 std::string number_source(double value, at::ScalarType dtype) {
@@ -40,19 +28,6 @@ std::string number_source(double value, at::ScalarType dtype) {
   if (at::isFloatingType(dtype) && text.find_first_of(".e") == std::string::npos)
     text += ".0";
   return text;
-}
-
-/// "randn:7" and "rand:7", in two.
-struct Seeded {
-  std::string function;
-  uint64_t seed;
-};
-
-std::optional<Seeded> seeded(const std::string &formula) {
-  const auto colon = formula.find(':');
-  if (colon == std::string::npos || formula.starts_with(fill))
-    return std::nullopt;
-  return Seeded{formula.substr(0, colon), std::stoull(formula.substr(colon + 1))};
 }
 
 /// Beyond it a double skips integers.
@@ -94,45 +69,78 @@ int64_t product(const std::vector<int64_t> &sizes) {
   return result;
 }
 
+at::Tensor drawn(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
+  const auto generator = at::detail::createCPUGenerator(formula.seed);
+  const auto options = at::TensorOptions().dtype(is_half(dtype) ? at::kFloat : dtype);
+  return (formula.kind == Formula::Kind::Randn ? at::randn(sizes, generator, options)
+                                               : at::rand(sizes, generator, options))
+      .to(dtype);
+}
+
 } // namespace
+
+const char *function_name(Formula::Kind kind) {
+  switch (kind) {
+  case Formula::Kind::Zeros:
+    return "zeros";
+  case Formula::Kind::Ones:
+    return "ones";
+  case Formula::Kind::Full:
+    return "full";
+  case Formula::Kind::Arange:
+    return "arange";
+  case Formula::Kind::Randn:
+    return "randn";
+  case Formula::Kind::Rand:
+    return "rand";
+  }
+  return "";
+}
+
+bool is_drawn(const Formula &formula) {
+  return formula.kind == Formula::Kind::Randn || formula.kind == Formula::Kind::Rand;
+}
+
+std::string to_string(const Formula &formula) {
+  const std::string name = function_name(formula.kind);
+  if (formula.kind == Formula::Kind::Full)
+    return name + ":" + number_text(formula.number);
+  return is_drawn(formula) ? name + ":" + std::to_string(formula.seed) : name;
+}
 
 std::string number_text(double value) {
   const auto narrow = static_cast<float>(value); // "0.1" says enough of what is a float
   return static_cast<double>(narrow) == value ? shortest_text(narrow) : shortest_text(value);
 }
 
-std::string full_formula(double value) {
-  return std::string(fill) + number_text(value);
-}
-
-std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes,
+std::optional<at::Tensor> tensor_from_formula(const Formula &formula, const std::vector<int64_t> &sizes,
                                               at::ScalarType dtype) {
+  const bool is_complex = at::isComplexType(dtype);
   if (at::isQIntType(dtype))
     return std::nullopt;
-  if (formula == "zeros")
+  switch (formula.kind) {
+  case Formula::Kind::Zeros:
     return at::zeros(sizes, dtype);
-  if (formula == "ones")
+  case Formula::Kind::Ones:
     return at::ones(sizes, dtype);
-  if (formula == "arange") {
+  case Formula::Kind::Full:
+    if (is_complex || !holds(dtype, formula.number))
+      return std::nullopt;
+    return at::full(sizes, formula.number, dtype);
+  case Formula::Kind::Arange:
     // A count makes sense for numbers that can hold it.
-    if (dtype == at::kBool || at::isComplexType(dtype) || product(sizes) < 2 || product(sizes) > 100)
+    if (dtype == at::kBool || is_complex || product(sizes) < 2 || product(sizes) > 100)
       return std::nullopt;
     return at::arange(product(sizes), dtype).reshape(sizes);
-  }
-  if (const auto value = filled_with(formula)) {
-    if (at::isComplexType(dtype) || !holds(dtype, *value))
-      return std::nullopt;
-    return at::full(sizes, *value, dtype);
-  }
-  if (const auto draw = seeded(formula)) {
-    if (!at::isFloatingType(dtype) && !at::isComplexType(dtype))
-      return std::nullopt;
-    const auto generator = at::detail::createCPUGenerator(draw->seed);
-    const auto options = at::TensorOptions().dtype(is_half(dtype) ? at::kFloat : dtype);
-    return (draw->function == "randn" ? at::randn(sizes, generator, options) : at::rand(sizes, generator, options))
-        .to(dtype);
+  case Formula::Kind::Randn:
+  case Formula::Kind::Rand:
+    return at::isFloatingType(dtype) || is_complex ? std::optional(drawn(formula, sizes, dtype)) : std::nullopt;
   }
   return std::nullopt;
+}
+
+Formula full_formula(double value) {
+  return {.kind = Formula::Kind::Full, .number = std::strtod(number_text(value).c_str(), nullptr)};
 }
 
 std::string dtype_source(at::ScalarType dtype) {
@@ -146,21 +154,19 @@ std::string sizes_source(const std::vector<int64_t> &sizes) {
   return text + "}";
 }
 
-std::string formula_source(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
-  if (formula == "arange")
-    return "at::arange(" + std::to_string(product(sizes)) + ", " + dtype_source(dtype) + ")" +
-           (sizes.size() == 1 ? "" : ".reshape(" + sizes_source(sizes) + ")");
-  if (const auto value = filled_with(formula))
-    return "at::full(" + sizes_source(sizes) + ", " + number_source(*value, dtype) + ", " + dtype_source(dtype) + ")";
-  if (const auto draw = seeded(formula)) {
-    std::string source = "at::" + draw->function + "(" + sizes_source(sizes) + ", at::detail::createCPUGenerator(" +
-                         std::to_string(draw->seed) + ")";
-    if (dtype != at::kFloat && !is_half(dtype))
-      source += ", at::TensorOptions().dtype(" + dtype_source(dtype) + ")";
-    source += ")";
-    return is_half(dtype) ? source + ".to(" + dtype_source(dtype) + ")" : source;
-  }
-  return "at::" + formula + "(" + sizes_source(sizes) + (dtype == at::kFloat ? "" : ", " + dtype_source(dtype)) + ")";
+std::string formula_source(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
+  const std::string function = std::string("at::") + function_name(formula.kind) + "(", shape = sizes_source(sizes);
+  if (formula.kind == Formula::Kind::Arange)
+    return function + std::to_string(product(sizes)) + ", " + dtype_source(dtype) + ")" +
+           (sizes.size() == 1 ? "" : ".reshape(" + shape + ")");
+  if (formula.kind == Formula::Kind::Full)
+    return function + shape + ", " + number_source(formula.number, dtype) + ", " + dtype_source(dtype) + ")";
+  if (!is_drawn(formula))
+    return function + shape + (dtype == at::kFloat ? "" : ", " + dtype_source(dtype)) + ")";
+  const std::string drawn = function + shape + ", at::detail::createCPUGenerator(" + std::to_string(formula.seed) + ")";
+  if (is_half(dtype))
+    return drawn + ").to(" + dtype_source(dtype) + ")";
+  return drawn + (dtype == at::kFloat ? "" : ", at::TensorOptions().dtype(" + dtype_source(dtype) + ")") + ")";
 }
 
 namespace {

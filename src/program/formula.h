@@ -1,6 +1,8 @@
 // Values that a person can write down: as a formula, or element by element.
 #pragma once
 
+#include "repro_minify/program.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -10,18 +12,26 @@
 
 namespace repro_minify {
 
-// Values a person can write down: "zeros", "ones", "full:NUMBER", "arange", "randn:SEED", "rand:SEED".
+/// Returns the name of the function that makes such values: "zeros", "ones", "full", "arange", "randn", "rand".
+const char *function_name(Formula::Kind kind);
 
-/// The tensor a formula stands for, contiguous; nothing for one that the dtype does not have (a randn of integers), or
-/// an arange of over 100. The reducing process may call it: it has one thread, and then no kernel enters OpenMP.
-std::optional<at::Tensor> tensor_from_formula(const std::string &formula, const std::vector<int64_t> &sizes,
+/// Returns the formula of a tensor that has this number everywhere, as number_text() writes it.
+Formula full_formula(double value);
+
+/// Returns the formula as reports show it: "zeros", "full:0.5", "randn:7".
+std::string to_string(const Formula &formula);
+
+/// True if the values come from a generator.
+bool is_drawn(const Formula &formula);
+
+/// Returns the tensor that a formula stands for, contiguous; nothing for one that the dtype does not have (a randn of
+/// integers), or an arange of over 100. The reducing process may call it: it has one thread, and then no kernel enters
+/// OpenMP.
+std::optional<at::Tensor> tensor_from_formula(const Formula &formula, const std::vector<int64_t> &sizes,
                                               at::ScalarType dtype);
 
-/// The same as C++ source, an expression of type at::Tensor; one that draws has a generator of its own.
-std::string formula_source(const std::string &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
-
-/// The formula of a tensor that has this number everywhere.
-std::string full_formula(double value);
+/// Returns the same as C++ source, an expression of type at::Tensor; one that draws has a generator of its own.
+std::string formula_source(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype);
 
 /// The shortest text that reads back as the same number: as a float32 where it is one.
 std::string number_text(double value);

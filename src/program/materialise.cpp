@@ -37,7 +37,7 @@ std::string InputBuilder::unique_identifier(const std::string &name) {
 }
 
 Value *InputBuilder::add_tensor(const c10::IValue &value, Role role, const std::string &name,
-                                const std::string &formula) {
+                                const std::optional<Formula> &formula) {
   return add_input({unique_identifier(name), role, value, formula});
 }
 

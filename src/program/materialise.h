@@ -41,7 +41,7 @@ public:
                                  const std::string &name);
   /// A new tensor input.
   torch::jit::Value *add_tensor(const c10::IValue &value, Role role, const std::string &name,
-                                const std::string &formula = "");
+                                const std::optional<Formula> &formula = std::nullopt);
   /// The same with the very name that `input` has.
   torch::jit::Value *add_input(ProgramInput input);
 

@@ -14,12 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-/// "EliminateDeadCode" of "EliminateDeadCode#3" and of "CanonicalizeOps#2/EliminateDeadCode".
-std::string pass_of(const std::string &step) {
-  const std::string last = step.substr(step.rfind('/') + 1);
-  return last.substr(0, last.find('#'));
-}
-
 class Bisector {
 public:
   Bisector(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend, const BisectOptions &options)
@@ -55,6 +49,7 @@ private:
       return;
     }
     found_.guilty = finding->guilty;
+    found_.pass = finding->pass;
     found_.kind = finding->kind;
     found_.name = finding->name;
     found_.confirmed = finding->confirmed;
@@ -68,6 +63,7 @@ private:
         find_guilty_step(count, [&](const std::vector<int> &steps) { return fails(steps, what(steps)); });
     if (search.step) {
       found_.guilty = name(*search.step);
+      found_.pass = backend_->parts().steps->pass_of(*found_.guilty);
       found_.confirmed = search.passes_without;
       for (int step : search.needs)
         if (!goes_without_saying(step, search))
@@ -158,10 +154,10 @@ private:
   void ask_without_pass() {
     std::vector<int> others;
     for (int step = 0; step < static_cast<int>(found_.steps.size()); ++step)
-      if (pass_of(name(step)) != pass_of(*found_.guilty))
+      if (backend_->parts().steps->pass_of(name(step)) != found_.pass)
         others.push_back(step);
     if (others.size() + 1 < found_.steps.size())
-      found_.confirmed_each_time = !fails(others, "all but " + pass_of(*found_.guilty) + " each time");
+      found_.confirmed_each_time = !fails(others, "all but " + found_.pass + " each time");
   }
 
   std::string message(const GuiltySearch &search) const {
@@ -216,6 +212,7 @@ std::string to_json(const Bisection &bisection) {
                       {"message", check.message}});
   const json result = {
       {"guilty", bisection.guilty ? json(*bisection.guilty) : json(nullptr)},
+      {"pass", bisection.pass},
       {"needs", bisection.needs},
       {"confirmed", bisection.confirmed},
       {"confirmed_each_time", bisection.confirmed_each_time ? json(*bisection.confirmed_each_time) : json(nullptr)},

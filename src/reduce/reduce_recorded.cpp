@@ -84,7 +84,7 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
 
 namespace {
 
-/// Has the test ask processes that are kept, where the options name a device: which then answer many candidates each.
+/// On a device the test asks processes that are kept: each of them answers many candidates.
 void keep_processes(InterestingnessTest &test, std::shared_ptr<const Backend> backend, const CheckOptions &options) {
   const auto service = device_service(std::move(backend), options);
   if (!service)

@@ -29,7 +29,9 @@ AblationRow row_of(const std::string &what, const Verdict &verdict, const Signat
     fails = false;
   else if (shows(verdict, wanted, SameFailure::Kind))
     fails = true;
-  return {what, in_words(verdict, wanted), fails};
+  AblationRow row{what, in_words(verdict, wanted), fails};
+  row.has_answer = verdict.outcome != Verdict::Outcome::Unresolved;
+  return row;
 }
 
 bool is_inductor(const Backend &backend) {
@@ -92,7 +94,12 @@ private:
 struct Variant {
   std::string what;
   std::vector<std::string> config = {};
+  std::string setting = {}; ///< AblationRow::setting
 };
+
+Variant with_setting(const std::string &setting, const std::vector<std::string> &config) {
+  return {std::string(ablation_names::inductor) + ", " + setting, config, setting};
+}
 
 /// The front ends of TorchInductor without the code that it generates: each runs what the one before it runs, and more.
 std::vector<Variant> ladder() {
@@ -109,17 +116,18 @@ std::vector<Variant> parts_of_aot_eager() {
 
 /// Settings of its code generation.
 std::vector<Variant> settings_of_inductor() {
-  return {{ablation_names::emulated, {"emulate_precision_casts=true"}},
+  return {with_setting("emulate_precision_casts=True", {"emulate_precision_casts=true"}),
           // Its header would be precompiled for this one kernel.
-          {ablation_names::scalar, {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}},
-          {ablation_names::dynamic, {"dynamic=true"}}};
+          with_setting("cpp.simdlen=1", {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}),
+          with_setting("dynamic=True", {"dynamic=true"})};
 }
 
 /// The modes of PyTorch 2.15 in which it promises eager's numbers, the quickest first; an older one has no answer.
 std::vector<Variant> modes_of_numerics() {
-  return {{"inductor, numerics=strict_pointwise", {"numerics=strict_pointwise"}},
-          {"inductor, numerics=strict_reduction", {"numerics=strict_reduction"}},
-          {ablation_names::strict, {"numerics=strict"}}};
+  std::vector<Variant> modes;
+  for (const char *mode : {"numerics=strict_pointwise", "numerics=strict_reduction", "numerics=strict"})
+    modes.push_back(with_setting(mode, {mode}));
+  return modes;
 }
 
 /// Asks the variants one after the other: of inductor itself the Python that is there, else one of its own.
@@ -150,7 +158,8 @@ private:
     for (const Variant &variant : variants) {
       if (stops())
         return;
-      const AblationRow row = row_under(variant);
+      AblationRow row = row_under(variant);
+      row.setting = variant.setting;
       if (!stops())
         rows_.push_back(row);
     }
@@ -182,7 +191,7 @@ private:
     } catch (const CannotBeAsked &error) {
       return {variant.what, std::string("not asked: ") + error.what(), std::nullopt};
     } catch (const std::exception &error) {
-      return {variant.what, "not known: " + first_sentence(error.what()), std::nullopt};
+      return {variant.what, "not known: " + first_sentence(error.what()), std::nullopt, "", false};
     } catch (const Interrupted &) {
       return {variant.what, "not asked", std::nullopt}; // ask() drops this row
     }

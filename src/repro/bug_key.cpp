@@ -114,10 +114,9 @@ std::string essence_of(const std::vector<std::string> &operators) {
 }
 
 BugKey bug_key(const Program &program, const ReproFacts &facts) {
-  static const std::regex which_time("#\\d+"); // "lowerings#2": the second, in this program
   BugKey key;
   if (facts.bisection && facts.bisection->guilty)
-    key.guilty = std::regex_replace(*facts.bisection->guilty, which_time, "");
+    key.guilty = facts.bisection->pass;
   key.detail = facts.signature.detail;
   if (facts.not_reduced)
     return key;

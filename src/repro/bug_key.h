@@ -9,7 +9,7 @@ namespace repro_minify {
 
 /// The parts of a bug's name that do not depend on the model in which it was found.
 struct BugKey {
-  std::string guilty;     ///< the step, without the number of the time that it ran
+  std::string guilty;     ///< the pass that the guilty step runs, whichever time it runs it
   std::string detail;     ///< the words of an exception or the frames of a crash, as a Signature has them
   std::string essence;    ///< the operators that tell the bug from others
   int shared_results = 0; ///< how many results several readers have: a fold where another reads between is another bug

@@ -81,14 +81,12 @@ std::string of_strict_mode(const ReproFacts &facts) {
              : "";
 }
 
-/// The settings under which it is gone, of the rows that are one setting of TorchInductor each: "inductor,
-/// dynamic=True".
+/// The settings of TorchInductor under which it is gone.
 std::string of_settings(const ReproFacts &facts) {
-  const std::string prefix = std::string(ablation_names::inductor) + ", ";
   std::vector<std::string> gone;
   for (const AblationRow &row : facts.ablation)
-    if (row.what.starts_with(prefix) && row.what.find('=') != std::string::npos && !row.fails.value_or(true))
-      gone.push_back(markdown_code(row.what.substr(prefix.size())));
+    if (!row.setting.empty() && !row.fails.value_or(true))
+      gone.push_back(markdown_code(row.setting));
   return gone.empty() ? "" : "With " + joined(gone) + " it " + is_right(facts) + ".";
 }
 

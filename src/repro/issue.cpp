@@ -81,7 +81,7 @@ json ablation_json(const ReproFacts &facts) {
   std::map<std::pair<int, std::string>, std::vector<std::string>> rows;
   for (const auto &row : facts.ablation) {
     const int order = row.fails.value_or(false) ? 0 : row.fails ? 1 : 2;
-    if (!row.result.starts_with("not known: ") || row.what == ablation_names::inductor)
+    if (row.has_answer || row.what == ablation_names::inductor)
       rows[{order, row.result}].push_back(row.what);
   }
   json list = json::array();

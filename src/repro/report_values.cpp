@@ -30,8 +30,8 @@ std::string seconds(double value) {
 
 /// Returns how an input is made, or what is in it.
 std::string content_of(const ProgramInput &input) {
-  if (!input.formula.empty())
-    return input.formula;
+  if (input.formula)
+    return to_string(*input.formula);
   const std::string elements = input.value.isTensor() ? elements_text(input.value.toTensor()) : "";
   return elements.empty() ? "recorded" : elements;
 }

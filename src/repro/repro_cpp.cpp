@@ -51,7 +51,7 @@ Program compacted(const Program &program) {
   Program result = program;
   for (auto &input : result.inputs) {
     const auto tensor = input.value.toTensor();
-    if (!storage_of(tensor) || sharers[storage_of(tensor)] > 1 || !tensor.is_contiguous() || !input.formula.empty())
+    if (!storage_of(tensor) || sharers[storage_of(tensor)] > 1 || !tensor.is_contiguous() || input.formula)
       continue; // a sparse one has no storage
     input.value = tensor.detach().clone().set_requires_grad(tensor.requires_grad());
   }

@@ -159,24 +159,20 @@ std::string list_source(const std::vector<int64_t> &sizes, const Syntax &syntax)
 }
 
 /// Returns the Python expression for a formula, as formula_source() does for C++.
-std::string python_formula(const std::string &formula, const at::Tensor &tensor) {
+std::string python_formula(const Formula &formula, const at::Tensor &tensor) {
   const at::ScalarType type = tensor.scalar_type();
   const std::string shape = list_source(tensor.sizes().vec(), python);
   const std::string dtype = type == at::kFloat ? "" : ", dtype=" + python_dtype(type);
-  const size_t colon = formula.find(':');
-  const std::string kind = formula.substr(0, colon),
-                    parameter = colon == std::string::npos ? "" : formula.substr(colon + 1);
-  if (kind == "arange") {
-    const std::string count = std::to_string(tensor.numel());
-    return "torch.arange(" + count + ", dtype=" + python_dtype(type) + ")" +
+  const std::string function = std::string("torch.") + function_name(formula.kind) + "(";
+  if (formula.kind == Formula::Kind::Arange)
+    return function + std::to_string(tensor.numel()) + ", dtype=" + python_dtype(type) + ")" +
            (tensor.dim() == 1 ? "" : ".reshape(" + shape + ")");
-  }
-  if (kind == "full")
-    return "torch.full(" + shape + ", " + element(tensor.reshape({-1}), 0, python) + dtype + ")";
-  if (kind != "randn" && kind != "rand")
-    return "torch." + kind + "(" + shape + dtype + ")";
+  if (formula.kind == Formula::Kind::Full)
+    return function + shape + ", " + element(tensor.reshape({-1}), 0, python) + dtype + ")";
+  if (!is_drawn(formula))
+    return function + shape + dtype + ")";
   const std::string drawn =
-      "torch." + kind + "(" + shape + ", generator=torch.Generator().manual_seed(" + parameter + ")";
+      function + shape + ", generator=torch.Generator().manual_seed(" + std::to_string(formula.seed) + ")";
   const bool is_half = type == at::kHalf || type == at::kBFloat16; // drawn in float32 and rounded
   return is_half ? drawn + ").to(" + python_dtype(type) + ")" : drawn + dtype + ")";
 }
@@ -222,9 +218,9 @@ std::string TensorLiterals::expression(const ProgramInput &input, const std::str
   if (shared != storages_.end())
     return shared->second + ".detach()" + strided(tensor, syntax) + grad;
   storages_[storage_of(tensor)] = name;
-  if (!input.formula.empty())
-    return (language_ == Language::Cpp ? formula_source(input.formula, tensor.sizes().vec(), tensor.scalar_type())
-                                       : python_formula(input.formula, tensor)) +
+  if (input.formula)
+    return (language_ == Language::Cpp ? formula_source(*input.formula, tensor.sizes().vec(), tensor.scalar_type())
+                                       : python_formula(*input.formula, tensor)) +
            grad;
   if (!tensor.is_contiguous() ||
       static_cast<int64_t>(tensor.storage().nbytes()) != tensor.numel() * tensor.element_size())

@@ -6,10 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace repro_minify::end_to_end {
@@ -40,7 +38,7 @@ TEST(SpoiltProcesses, AreNoneWhereNothingIsWrong) {
   EXPECT_GE(fresh.contexts - kept.contexts, checks - 2) << kept.contexts << " and " << fresh.contexts;
 }
 
-/// A word of plugins/pretended_cuda/faults.cpp.
+/// A word of plugins/pretended_cuda/device/faults.cpp.
 class SpoiltProcess : public testing::TestWithParam<const char *> {};
 
 /// It is given up, and its last answer with it.
@@ -95,7 +93,7 @@ TEST(MemoryOfTheDevice, ThatOthersHoldChangesNoAnswer) {
   expect_same(reduced_on_cuda(a_reduction(), "crowded"), reduced_on_cuda(a_reduction()));
 }
 
-/// The file that the device's processes share (plugins/pretended_cuda/memory.cpp), with this process among them.
+/// The file that the device's processes share (plugins/pretended_cuda/device/memory.cpp), with this process among them.
 class SharedMemory {
 public:
   SharedMemory(const fs::path &path, std::int64_t all, std::int64_t held)

@@ -62,9 +62,9 @@ TEST(Essence, IsTheSameInEachDialect) {
 
 TEST(BugKey, OfAStepThatGivesTypesHasNoOperators) {
   ReproFacts facts = testing_support::facts_of(FailureKind::Dtype, false, true);
-  facts.bisection.emplace().guilty = "Autocast";
+  facts.bisection = {.guilty = "Autocast", .pass = "Autocast"};
   EXPECT_EQ(bug_key(testing_support::small_program(), facts).essence, "the types that Autocast gives");
-  facts.bisection->guilty = "inductor/lowerings#2";
+  facts.bisection = {.guilty = "inductor/lowerings#2", .pass = "inductor/lowerings"};
   const BugKey key = bug_key(testing_support::small_program(), facts);
   EXPECT_EQ(key.essence, "add");
   EXPECT_EQ(key.guilty, "inductor/lowerings") << "the second in this program";

@@ -120,7 +120,7 @@ void add_values(OneFile &all) {
                            at::kShort, at::kInt, at::kLong, at::kComplexFloat, at::kComplexDouble}) {
     Program program = small_program(dtype);
     for (auto &input : program.inputs)
-      input.formula.clear();
+      input.formula.reset();
     const at::Tensor memory = at::arange(24, at::kLong).to(dtype).reshape({4, 6});
     program.inputs[0].value = memory.narrow(0, 1, 2);
     program.inputs[1].value = memory.t();
@@ -131,7 +131,7 @@ void add_values(OneFile &all) {
   }
   Program large = small_program();
   large.inputs[0].value = at::arange(40000, at::kFloat) / 7;
-  large.inputs[0].formula.clear();
+  large.inputs[0].formula.reset();
   large.inputs[2].value = large.inputs[0].value;
   for (const FailureKind kind : kinds) {
     const Written written = write(large, facts_of(kind, true, true));

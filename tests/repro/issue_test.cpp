@@ -201,8 +201,8 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   facts.bisection.emplace().guilty = "inductor/post_grad_passes#12";
   facts.bisection->name = "reinplace_inplaceable_ops";
   facts.bisection->confirmed = true;
-  facts.ablation.push_back({"inductor, dynamic=True", "passes", false});
-  facts.ablation.push_back({"inductor, cpp.simdlen=1", "fails in the same way", true});
+  facts.ablation.push_back({"inductor, dynamic=True", "passes", false, "dynamic=True"});
+  facts.ablation.push_back({"inductor, cpp.simdlen=1", "fails in the same way", true, "cpp.simdlen=1"});
   EXPECT_TRUE(has(issue_of(facts), "\n\n`backend=\"aot_eager_decomp_partition\"` is right. Without "
                                    "`reinplace_inplaceable_ops` (`inductor/post_grad_passes#12`) it is right. With "
                                    "`dynamic=True` it is right.\n"))

@@ -15,7 +15,7 @@ Program program_with(const std::string &operator_name, size_t output) {
   Program program;
   program.graph = std::make_shared<torch::jit::Graph>();
   InputBuilder builder(program);
-  torch::jit::Value *x = builder.add_tensor(at::ones({2}), Role::Input, "x", "ones");
+  torch::jit::Value *x = builder.add_tensor(at::ones({2}), Role::Input, "x", Formula{.kind = Formula::Kind::Ones});
   torch::jit::Node *node = program.graph->create(c10::Symbol::fromQualString(operator_name), {x}, output + 1);
   program.graph->insertNode(node);
   program.graph->registerOutput(node->output(output));

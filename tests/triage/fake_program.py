@@ -91,7 +91,7 @@ def reduce(path: str, backend: str, output: Path, now: dict[str, Any]) -> int:
     (output / "reduced.pt").write_text(json.dumps({"faults": {backend: fault}, "reduced": True}))
     report = {
         "verdict": {"kind": "accuracy", "detail": "", "message": f"wrong by {fault}", "where": "output"},
-        "bisect": {"guilty": f"Step{fault[0]}"},
+        "bisect": {"guilty": f"Step{fault[0]}", "pass": f"Step{fault[0]}"},
         "program": {"canonical": f"return aten::{fault}(%1:float32)", "operators": [f"aten::{fault}"],
                     "essence": fault,
                     "source": f"# {fault}\n"},

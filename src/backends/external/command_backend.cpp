@@ -17,6 +17,8 @@
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <caffe2/serialize/inline_container.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/runtime/graph_iterator.h>
 #include <torch/csrc/jit/serialization/import_read.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
@@ -183,7 +185,8 @@ public:
     std::string words;
     for (const auto &word : words_)
       words += (words.empty() ? "" : ", ") + cpp_string(word);
-    return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/serialization/import_read.h",
+    return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/passes/inliner.h",
+                         "torch/csrc/jit/runtime/graph_iterator.h", "torch/csrc/jit/serialization/import_read.h",
                          "torch/csrc/jit/serialization/pickle.h", "cerrno", "cstdlib", "cstring", "fcntl.h",
                          "filesystem", "fstream", "signal.h", "stdexcept", "sys/prctl.h", "sys/wait.h", "system_error",
                          "unistd.h"},

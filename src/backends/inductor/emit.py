@@ -73,27 +73,28 @@ class Literals:
 
     @staticmethod
     def formula(formula, tensor):
-        kind, _, parameter = formula.partition(":")
+        kind = formula["kind"]
         shape = list(tensor.shape)
         dtype = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
         if kind == "arange":
             reshape = "" if len(shape) == 1 else f".reshape({shape})"
             return f"torch.arange({tensor.numel()}, dtype={tensor.dtype}){reshape}"
         if kind == "full":
-            value = float(parameter)
+            value = float(formula["number"])
             text = str(bool(value)) if tensor.dtype == torch.bool else number(value)
             if not tensor.is_floating_point() and tensor.dtype != torch.bool:
                 text = repr(int(value))
             return f"torch.full({shape}, {text}, dtype={tensor.dtype})"
         if kind in ("randn", "rand"):
             half = tensor.dtype in (torch.float16, torch.bfloat16)
-            drawn = f"torch.{kind}({shape}, generator=torch.Generator().manual_seed({parameter})"
+            drawn = f"torch.{kind}({shape}, generator=torch.Generator().manual_seed({formula['seed']})"
             return drawn + (f").to({tensor.dtype})" if half else dtype + ")")
         return f"torch.{kind}({shape}{dtype})"
 
 
 class Repro:
-    """`script` is the program with its constants as buffers; `inputs` are [name, role, formula, tensor]."""
+    """`script` is the program with its constants as buffers; `inputs` are [name, role, formula, tensor]; a formula is
+    a "kind", a "number" and a "seed", None where the tensor is data."""
 
     literals_of = Literals
     callable = "Repro().eval()"

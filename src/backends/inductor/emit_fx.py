@@ -31,7 +31,7 @@ class TypedLiterals(Literals):
 
     def expression(self, name, formula, tensor):
         place = tensor.untyped_storage().data_ptr()
-        if (place and place in self.storages) or formula.startswith("rand"):
+        if (place and place in self.storages) or (formula and formula["kind"].startswith("rand")):
             return super().expression(name, formula, tensor)
         self.storages[place] = name
         try:

@@ -37,10 +37,11 @@ StepKind kind_of(const std::string &subsystem) {
 OwnFinding finding_of(const json &found) {
   const std::string backend = text_of(found, "backend"), subsystem = text_of(found, "subsystem");
   if (subsystem.empty())
-    return {backend, StepKind::Compiler, "", false, "None of its parts that can be switched off makes it right. "};
+    return {backend, backend, StepKind::Compiler,
+            "",      false,   "None of its parts that can be switched off makes it right. "};
   const std::string part = backend + "/" + subsystem, detail = text_of(found, "debug_info");
   if (const std::string change = text_of(found, "switch"); !change.empty())
-    return {part, StepKind::Setting, change, true, "With " + change + " the result is right."};
+    return {part, part, StepKind::Setting, change, true, "With " + change + " the result is right."};
   const int last = found.at("bisect_number").get<int>();
   std::string note = detail.empty() ? "" : "That is " + detail + ". ";
   note += "Without " + part + " the result is right";
@@ -49,7 +50,7 @@ OwnFinding finding_of(const json &found) {
             " before that one";
   note += ". To see it with repro.py: TORCH_BISECT_BACKEND=" + backend + " TORCH_BISECT_SUBSYSTEM=" + subsystem +
           " TORCH_BISECT_MAX=" + std::to_string(last) + " is wrong, " + std::to_string(last - 1) + " is right.";
-  return {part + "#" + std::to_string(last + 1), kind_of(subsystem), detail, true, note};
+  return {part + "#" + std::to_string(last + 1), part, kind_of(subsystem), detail, true, note};
 }
 
 } // namespace

@@ -151,13 +151,24 @@ BackendParts WorkerBackend::parts() const {
           .python_call = python_call_ ? &*python_call_ : nullptr};
 }
 
+namespace {
+
+/// Returns a formula as the worker takes it, null for data.
+json formula_data(const std::optional<Formula> &formula) {
+  if (!formula)
+    return nullptr;
+  return {{"kind", function_name(formula->kind)}, {"number", number_text(formula->number)}, {"seed", formula->seed}};
+}
+
+} // namespace
+
 InductorMessage WorkerBackend::ask_about(const char *what, const Program &program, const json &facts) const {
   InductorMessage message;
   WireWriter writer(message.blobs);
   json inputs = json::array();
   std::vector<c10::IValue> values;
   for (const auto &input : program.inputs) {
-    inputs.push_back({input.name, to_string(input.role), input.formula, writer.write(input.value)});
+    inputs.push_back({input.name, to_string(input.role), formula_data(input.formula), writer.write(input.value)});
     values.push_back(input.value);
   }
   message.header = {{"do", what}, {"module", message.blobs.size()}, {"inputs", inputs}, {"facts", facts}};

@@ -1,5 +1,6 @@
 #include "backends/libtorch/pass_gate.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -159,6 +160,11 @@ std::vector<std::string> step_names(const Pipeline &pipeline) {
     names.push_back(outer_name);
   }
   return names;
+}
+
+std::string function_of_step(const Pipeline &pipeline, const std::string &name) {
+  const auto names = step_names(pipeline);
+  return pipeline.steps.at(static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())).function;
 }
 
 PassGate::PassGate(const Pipeline &pipeline, const std::vector<std::string> &steps)

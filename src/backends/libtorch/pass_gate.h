@@ -34,6 +34,9 @@ struct Pipeline {
 /// Each once: what comes several times is "Peephole", "Peephole#2", ...; what is inside is "Peephole#2/Lists".
 std::vector<std::string> step_names(const Pipeline &pipeline);
 
+/// Returns the function in torch::jit that runs in the step of this name. Throws std::out_of_range where there is none.
+std::string function_of_step(const Pipeline &pipeline, const std::string &name);
+
 /// True if LibTorch's calls do come by here. A LibTorch that was linked with -Bsymbolic keeps them to itself.
 bool passes_can_be_gated();
 

@@ -140,12 +140,7 @@ public:
   PassesBackend(BackendDescription description, std::vector<std::string> passes)
       : SimpleBackend(std::move(description)), passes_(std::move(passes)) {}
 
-  std::vector<std::string> names() const override {
-    Pipeline pipeline;
-    for (const auto &name : passes_)
-      pipeline.steps.push_back({name.c_str()});
-    return step_names(pipeline);
-  }
+  std::vector<std::string> names() const override { return step_names(pipeline()); }
 
   std::unique_ptr<Backend> with(const std::vector<std::string> &some) const override {
     const auto all = names();
@@ -154,6 +149,14 @@ public:
       if (std::find(some.begin(), some.end(), all[i]) != some.end())
         kept.push_back(passes_[i]);
     return make_pass_backend(kept);
+  }
+
+protected:
+  Pipeline pipeline() const override {
+    Pipeline result;
+    for (const auto &name : passes_)
+      result.steps.push_back({name.c_str()});
+    return result;
   }
 
 private:

@@ -41,8 +41,9 @@ public:
   }
 
   std::vector<std::string> names() const override {
-    return passes_can_be_gated() ? step_names(description_.pipeline) : std::vector<std::string>();
+    return passes_can_be_gated() ? step_names(pipeline()) : std::vector<std::string>();
   }
+  std::string pass_of(const std::string &step) const override { return function_of_step(pipeline(), step); }
   std::unique_ptr<Backend> with(const std::vector<std::string> &names) const override {
     return changed([pipeline = description_.pipeline, names](const Compile &compile, torch::jit::Module module) {
       // The gate lives as long as the result: the executor compiles on its second call.
@@ -61,6 +62,9 @@ public:
         });
     return nullptr;
   }
+
+protected:
+  virtual Pipeline pipeline() const { return description_.pipeline; }
 
 private:
   using Compile = std::function<Compiled(torch::jit::Module)>;

@@ -58,14 +58,25 @@ int difficulty(double number) {
   return 3 + static_cast<int>(number_text(number).size());
 }
 
-int64_t difficulty(const ProgramInput &input) {
-  const std::string kind = input.formula.substr(0, input.formula.find(':'));
-  if (kind == "zeros" || kind == "ones")
+int64_t difficulty(const Formula &formula) {
+  switch (formula.kind) {
+  case Formula::Kind::Zeros:
+  case Formula::Kind::Ones:
     return 0;
-  if (kind == "full")
-    return 1 + difficulty(std::strtod(input.formula.c_str() + kind.size() + 1, nullptr));
-  if (!kind.empty())
-    return kind == "arange" ? 20 : 30;
+  case Formula::Kind::Full:
+    return 1 + difficulty(formula.number);
+  case Formula::Kind::Arange:
+    return 20;
+  case Formula::Kind::Randn:
+  case Formula::Kind::Rand:
+    return 30;
+  }
+  return 30;
+}
+
+int64_t difficulty(const ProgramInput &input) {
+  if (input.formula)
+    return difficulty(*input.formula);
   const auto elements = elements_of(input.value.toTensor(), most_plain_elements);
   int64_t sum = 40;
   if (elements)
@@ -189,14 +200,14 @@ Order order_of(const Program &program) {
   order.trips = trips_in(program.graph->block());
   for (const auto &input : program.inputs) {
     const auto &tensor = input.value.toTensor();
-    order.data_inputs += input.formula.empty();
+    order.data_inputs += !input.formula;
     order.elements += tensor.numel();
     order.dimensions += static_cast<int>(tensor.dim());
     order.irregular_inputs += shares_memory(tensor, storages) || is_irregular(tensor);
     order.dtypes += difficulty(tensor.scalar_type());
     order.needs_autograd += tensor.requires_grad();
     order.roles += difficulty(input.role);
-    if (!input.formula.empty() || size.operators <= most_operators_with_data)
+    if (input.formula || size.operators <= most_operators_with_data)
       order.values += difficulty(input);
   }
   if (size.operators <= most_operators_with_constants)

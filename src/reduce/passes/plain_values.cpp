@@ -12,17 +12,18 @@
 namespace repro_minify {
 namespace {
 
-/// The formula for input `i`; empty when there is none.
-using FormulaOf = std::function<std::string(const Program &program, size_t i)>;
+/// Returns the formula for input `i`; nothing when there is none.
+using FormulaOf = std::function<std::optional<Formula>(const Program &program, size_t i)>;
+using Kind = Formula::Kind;
 
 std::optional<Program> with_formulas(const Program &program, const std::vector<size_t> &which,
                                      const FormulaOf &formula_of) {
   Program result = program; // the graph is shared: only values change
   for (size_t i : which) {
-    const std::string formula = formula_of(program, i);
+    const std::optional<Formula> formula = formula_of(program, i);
     const auto &old = program.inputs[i].value.toTensor();
     auto input =
-        formula.empty() ? std::nullopt : with_formula(program.inputs[i], formula, old.sizes().vec(), old.scalar_type());
+        formula ? with_formula(program.inputs[i], *formula, old.sizes().vec(), old.scalar_type()) : std::nullopt;
     if (!input)
       return std::nullopt;
     result.inputs[i] = std::move(*input);
@@ -30,32 +31,34 @@ std::optional<Program> with_formulas(const Program &program, const std::vector<s
   return result;
 }
 
-FormulaOf same_for_all(const std::string &formula) {
-  return [formula](const Program &, size_t) { return formula; };
+FormulaOf same_for_all(Kind kind) {
+  return [kind](const Program &, size_t) { return Formula{.kind = kind}; };
 }
 
 /// Seeds differ, so that inputs do.
-FormulaOf drawn_by(const std::string &function) {
-  return [function](const Program &, size_t i) { return function + ":" + std::to_string(i); };
+FormulaOf drawn_by(Kind kind) {
+  return [kind](const Program &, size_t i) { return Formula{.kind = kind, .seed = i}; };
 }
 
 /// The number in focus everywhere.
 FormulaOf filled(const Focus &focus) {
-  return [focus](const Program &program, size_t i) {
+  return [focus](const Program &program, size_t i) -> std::optional<Formula> {
     const auto number = element_at(program.inputs[i].value.toTensor(), focus.of(i));
     if (!number)
-      return std::string();
-    return *number == 0 ? "zeros" : *number == 1 ? "ones" : full_formula(*number);
+      return std::nullopt;
+    if (*number == 0 || *number == 1)
+      return Formula{.kind = *number == 0 ? Kind::Zeros : Kind::Ones};
+    return full_formula(*number);
   };
 }
 
 std::vector<FormulaOf> formulas(const Program &program, const Verdict &verdict) {
-  std::vector<FormulaOf> result = {same_for_all("ones"), same_for_all("zeros")};
+  std::vector<FormulaOf> result = {same_for_all(Kind::Ones), same_for_all(Kind::Zeros)};
   for (const Focus &focus : foci_of(program, verdict))
     result.push_back(filled(focus));
-  result.push_back(same_for_all("arange"));
-  result.push_back(drawn_by("randn"));
-  result.push_back(drawn_by("rand"));
+  result.push_back(same_for_all(Kind::Arange));
+  result.push_back(drawn_by(Kind::Randn));
+  result.push_back(drawn_by(Kind::Rand));
   return result;
 }
 
@@ -68,26 +71,27 @@ bool accept_formula(EngineContext &context, const std::vector<size_t> &which) {
 }
 
 /// One number everywhere, as plain a one as has its sign.
-std::string plainer_number(const Program &program, size_t i) {
+std::optional<Formula> plainer_number(const Program &program, size_t i) {
   const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
-  const std::string formula = number && *number < 0 ? full_formula(-1) : full_formula(2);
-  return number && difficulty(*number) > 2 ? formula : "";
+  if (!number || difficulty(*number) <= 2)
+    return std::nullopt;
+  return full_formula(*number < 0 ? -1 : 2);
 }
 
 /// Drawn when it was larger: a count may do by now.
-bool is_drawn(const ProgramInput &input) {
-  return input.formula.starts_with("rand");
+bool may_be_a_count(const ProgramInput &input) {
+  return input.formula && is_drawn(*input.formula);
 }
 
 /// A formula that is not as plain as ones: what needed it then may not need it now.
 bool may_be_plainer(const ProgramInput &input) {
-  return !input.formula.empty() && input.formula != "ones" && input.formula != "zeros";
+  return input.formula && input.formula->kind != Kind::Ones && input.formula->kind != Kind::Zeros;
 }
 
 } // namespace
 
 void plain_values(EngineContext &context) {
-  const auto data = inputs_where(context.current, [](const ProgramInput &input) { return input.formula.empty(); });
+  const auto data = inputs_where(context.current, [](const ProgramInput &input) { return !input.formula; });
   if (data.size() < 2 || !accept_formula(context, data))
     for (size_t i : data)
       accept_formula(context, {i});
@@ -97,9 +101,10 @@ void plain_values(EngineContext &context) {
                        return with_formulas(program, inputs, formula_of);
                      });
   };
-  accept_plainer(may_be_plainer, same_for_all("ones"));
-  accept_plainer(is_drawn, same_for_all("arange"));
-  accept_plainer([](const ProgramInput &input) { return input.formula.starts_with("full:"); }, plainer_number);
+  accept_plainer(may_be_plainer, same_for_all(Kind::Ones));
+  accept_plainer(may_be_a_count, same_for_all(Kind::Arange));
+  accept_plainer([](const ProgramInput &input) { return input.formula && input.formula->kind == Kind::Full; },
+                 plainer_number);
 }
 
 } // namespace repro_minify

@@ -12,7 +12,8 @@ namespace {
 /// Larger data is not copied element by element: what fails with it has to get smaller first.
 constexpr int64_t most_elements = int64_t{1} << 22;
 
-ProgramInput replaced(const ProgramInput &input, at::Tensor value, const std::string &formula) {
+ProgramInput replaced(const ProgramInput &input, at::Tensor value,
+                      const std::optional<Formula> &formula = std::nullopt) {
   const bool differentiable = value.is_floating_point() || value.is_complex();
   if (input.value.toTensor().requires_grad() && differentiable)
     value.set_requires_grad(true);
@@ -24,24 +25,23 @@ ProgramInput replaced(const ProgramInput &input, at::Tensor value, const std::st
 
 } // namespace
 
-std::optional<ProgramInput> with_formula(const ProgramInput &input, const std::string &formula,
+std::optional<ProgramInput> with_formula(const ProgramInput &input, const Formula &formula,
                                          const std::vector<int64_t> &sizes, at::ScalarType dtype) {
   const auto &old = input.value.toTensor();
   if (!old.defined() || old.layout() != at::kStrided || !old.is_cpu())
     return std::nullopt;
-  auto value = tensor_from_formula(formula, sizes, dtype);
-  if (!value && formula == "arange")
-    value = tensor_from_formula("zeros", sizes, dtype); // a count of one
-  if (!value)
+  if (auto value = tensor_from_formula(formula, sizes, dtype))
+    return replaced(input, *value, formula);
+  if (formula.kind != Formula::Kind::Arange) // a count of one or of none is zeros
     return std::nullopt;
-  return replaced(input, *value, formula == "arange" && value->numel() < 2 ? "zeros" : formula);
+  return with_formula(input, {.kind = Formula::Kind::Zeros}, sizes, dtype);
 }
 
 std::optional<ProgramInput> with_sizes(const ProgramInput &input, const std::vector<int64_t> &sizes,
                                        const std::vector<int64_t> &start) {
   const auto &old = input.value.toTensor();
-  if (!input.formula.empty())
-    return with_formula(input, input.formula, sizes, old.scalar_type());
+  if (input.formula)
+    return with_formula(input, *input.formula, sizes, old.scalar_type());
   if (!is_plain(old))
     return std::nullopt;
   at::Tensor block = old.detach();
@@ -50,33 +50,33 @@ std::optional<ProgramInput> with_sizes(const ProgramInput &input, const std::vec
   const auto elements = elements_of(block, most_elements);
   if (!elements)
     return std::nullopt;
-  return replaced(input, tensor_of(*elements, sizes, old.scalar_type(), strides_like(old, sizes)), "");
+  return replaced(input, tensor_of(*elements, sizes, old.scalar_type(), strides_like(old, sizes)));
 }
 
 std::optional<ProgramInput> with_dimensions(const ProgramInput &input, const std::vector<size_t> &kept) {
   const auto &old = input.value.toTensor();
-  if (old.numel() == 0 || (input.formula.empty() && !is_plain(old)))
+  if (old.numel() == 0 || (!input.formula && !is_plain(old)))
     return std::nullopt;
   at::Tensor block = old.detach();
   for (int64_t d = old.dim(); d-- > 0;)
     if (std::find(kept.begin(), kept.end(), static_cast<size_t>(d)) == kept.end())
       block = block.select(d, 0);
-  if (!input.formula.empty())
-    return with_formula(input, input.formula, block.sizes().vec(), old.scalar_type());
+  if (input.formula)
+    return with_formula(input, *input.formula, block.sizes().vec(), old.scalar_type());
   const auto elements = elements_of(block, most_elements);
   if (!elements)
     return std::nullopt;
-  return replaced(input, tensor_of(*elements, block.sizes().vec(), old.scalar_type()), "");
+  return replaced(input, tensor_of(*elements, block.sizes().vec(), old.scalar_type()));
 }
 
 std::optional<ProgramInput> with_dtype(const ProgramInput &input, at::ScalarType dtype) {
   const auto &old = input.value.toTensor();
-  if (!input.formula.empty())
-    return with_formula(input, input.formula, old.sizes().vec(), dtype);
+  if (input.formula)
+    return with_formula(input, *input.formula, old.sizes().vec(), dtype);
   const auto elements = elements_of(old, most_elements);
   if (!elements || at::isComplexType(dtype))
     return std::nullopt;
-  return replaced(input, tensor_of(*elements, old.sizes().vec(), dtype, strides_like(old, old.sizes().vec())), "");
+  return replaced(input, tensor_of(*elements, old.sizes().vec(), dtype, strides_like(old, old.sizes().vec())));
 }
 
 std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::vector<double> &elements) {
@@ -84,12 +84,12 @@ std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::
   if (!is_plain(old))
     return std::nullopt;
   return replaced(input,
-                  tensor_of(elements, old.sizes().vec(), old.scalar_type(), strides_like(old, old.sizes().vec())), "");
+                  tensor_of(elements, old.sizes().vec(), old.scalar_type(), strides_like(old, old.sizes().vec())));
 }
 
 void note_large_inputs(PassContext &context) {
   for (const ProgramInput &input : context.current.inputs)
-    if (input.formula.empty() && input.value.toTensor().numel() > most_elements)
+    if (!input.formula && input.value.toTensor().numel() > most_elements)
       context.incomplete("left data of more than " + std::to_string(most_elements) + " elements as it is");
 }
 

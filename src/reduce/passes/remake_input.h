@@ -11,8 +11,9 @@
 
 namespace repro_minify {
 
-/// The input as `formula` makes it, contiguous, its memory its own; nothing when the formula does not fit.
-std::optional<ProgramInput> with_formula(const ProgramInput &input, const std::string &formula,
+/// Returns the input as `formula` makes it, contiguous, its memory its own; nothing when the formula does not fit. A
+/// count that does not fit (one of no or one element) becomes zeros.
+std::optional<ProgramInput> with_formula(const ProgramInput &input, const Formula &formula,
                                          const std::vector<std::int64_t> &sizes, at::ScalarType dtype);
 
 /// The block of these sizes that begins at `start` (one number a dimension): data keeps its order of dimensions in

@@ -90,7 +90,7 @@ def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
     return Key(
         backend=variant,
         kind=verdict["kind"],
-        guilty=re.sub(r"#\d+", "", bisect.get("guilty") or ""),  # "lowerings#2": the second, in this program
+        guilty=bisect.get("pass") or "",
         detail=without_dtypes(without_numbers(verdict.get("detail") or "")),
         canonical=program["canonical"] if program else f"not reduced: {model_digest}",
         essence=program["essence"] if program else "",

@@ -54,7 +54,7 @@ def run(parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def parts_of_calls(**more: Any) -> dict[str, Any]:
-    inputs = [("tanh_3", "input", "ones", torch.ones(1, 4)), ("weight", "input", "", torch.ones(2))]
+    inputs = [("tanh_3", "input", {"kind": "ones"}, torch.ones(1, 4)), ("weight", "input", None, torch.ones(2))]
     parts: dict[str, Any] = FxRepro(SCRIPT, inputs, FACTS | more).parts()
     return parts
 
@@ -63,7 +63,7 @@ class Operators(unittest.TestCase):
     def test_of_torchscript_are_typed_as_a_person_types_them(self) -> None:
         x, y = torch.ones(2, 2), torch.tensor([[0.5, 2.0], [1.0, 1.0]])
         script = torch.jit.freeze(torch.jit.script(Layer().eval()), ["weight"])
-        inputs = [("x", "input", "", x), ("y", "input", "", y), ("weight", "parameter", "", torch.tensor([1.0, 2.0]))]
+        inputs = [("x", "input", None, x), ("y", "input", None, y), ("weight", "parameter", None, torch.tensor([1.0, 2.0]))]
         parts = TypedRepro(script, inputs, FACTS).parts()
         text = parts["definition"]
         self.assertIn("weight = torch.tensor([1.0, 2.0])\n", text)
@@ -95,7 +95,7 @@ class Names(unittest.TestCase):
 class Statements(unittest.TestCase):
     def test_have_what_is_returned_where_that_computes_anything(self) -> None:
         for module, expected in [(Mirror(), "x.add_(1.0); x.mul_(x.flip(0))"), (Named(), "x.add_(1.0)")]:
-            parts = TypedRepro(torch.jit.script(module.eval()), [("x", "input", "", torch.ones(2))], FACTS).parts()
+            parts = TypedRepro(torch.jit.script(module.eval()), [("x", "input", None, torch.ones(2))], FACTS).parts()
             self.assertEqual(parts["statement"], expected)
 
 
@@ -114,7 +114,7 @@ class Scaled(torch.nn.Module):
 class Numbers(unittest.TestCase):
     def test_of_a_traced_program_stand_where_its_user_had_them(self) -> None:
         script, x = torch.jit.script(Scaled()), torch.full((2,), 4.0)
-        inputs = [("x", "input", "", x), *((name, "buffer", "", buffer) for name, buffer in script.named_buffers())]
+        inputs = [("x", "input", None, x), *((name, "buffer", None, buffer) for name, buffer in script.named_buffers())]
         plainest, next_one, _ = (way.parts() for way in programs(script, inputs, FACTS))
         self.assertEqual(plainest["statement"], "x ** (-1.5) + 2")
         self.assertEqual(next_one["statement"], "x ** c + d")
@@ -124,13 +124,13 @@ class Numbers(unittest.TestCase):
 class Modules(unittest.TestCase):
     def test_are_classes_for_what_a_function_cannot_say(self) -> None:
         script = torch.jit.script(Add().eval())
-        parts = emit.Repro(script, [("x", "input", "", torch.ones(2))], FACTS | {"device": "cuda:0"}).parts()
+        parts = emit.Repro(script, [("x", "input", None, torch.ones(2))], FACTS | {"device": "cuda:0"}).parts()
         self.assertTrue(parts["is_module"])
         self.assertEqual(parts["callable"], "Repro().eval().to('cuda:0')")
         self.assertTrue(parts["inputs"][0][1].endswith(".to('cuda:0')"), parts["inputs"])
 
     def test_of_much_data_read_files(self) -> None:
-        inputs = [("x", "input", "", torch.rand(40000)), ("y", "input", "", torch.ones(1))]
+        inputs = [("x", "input", None, torch.rand(40000)), ("y", "input", None, torch.ones(1))]
         parts = emit.Repro(torch.jit.script(Add().eval()), inputs, FACTS).parts()
         self.assertTrue(parts["reads_files"] and not parts["reads_attributes"])
         self.assertEqual(parts["inputs"][0][0], "x, y")
@@ -155,7 +155,7 @@ class Exported(unittest.TestCase):
     def test_is_a_module_that_is_typed(self) -> None:
         script = torch.jit.freeze(torch.jit.script(Layer().eval()), ["weight"])
         x, y, weight = torch.ones(2, 2), torch.tensor([[0.5, 2.0], [1.0, 1.0]]), torch.tensor([1.0, 2.0])
-        inputs = [("x", "input", "", x), ("y", "input", "", y), ("weight", "parameter", "", weight)]
+        inputs = [("x", "input", None, x), ("y", "input", None, y), ("weight", "parameter", None, weight)]
         parts = emit_recipe.programs(script, inputs, FACTS)[0].parts()
         self.assertIn("\n    def forward(self, x, y):\n        ", parts["definition"])
         self.assertIn("self.weight", parts["definition"])
@@ -166,7 +166,7 @@ class Exported(unittest.TestCase):
             torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
     def test_is_a_module_of_calls_too(self) -> None:
-        inputs = [("tanh_3", "input", "ones", torch.ones(1, 4)), ("weight", "input", "", torch.ones(2))]
+        inputs = [("tanh_3", "input", {"kind": "ones"}, torch.ones(1, 4)), ("weight", "input", None, torch.ones(2))]
         parts = emit_recipe.programs(SCRIPT, inputs, FACTS)[0].parts()
         self.assertIn("    def forward(self, x", parts["definition"])
         self.assertEqual(eval(parts["callable"], run(parts))(torch.ones(1, 4), torch.ones(2)).tolist(), [[2.0, 2.0]])

@@ -234,7 +234,7 @@ def is_well(row: Row, is_pretended: bool) -> bool:
     right |= row.name == "no_memory_at_all" and "memory" in row.said
     if row.group == "speed":
         return "speed" in row.facts
-    script = None if is_pretended else row.facts.get("script_verified")  # Python sees no pretended device
+    script = None if is_pretended else row.facts.get("script_verified")
     return right and False not in (row.facts.get("verified"), script)
 
 

@@ -34,7 +34,7 @@ TEST(Cut, TriesEveryNodeWhenNoOtherPassHelps) {
     text +=
         "  %v" + std::to_string(i) + " : Tensor = aten::neg(" + (i == 0 ? "%x" : "%v" + std::to_string(i - 1)) + ")\n";
   Program program = program_from(text + "  return (%v39)", {at::ones({1})});
-  program.inputs[0].formula = "ones"; // nothing about the data could be simpler
+  program.inputs[0].formula = {.kind = Formula::Kind::Ones}; // nothing about the data could be simpler
   const auto whole = [](const Program &candidate) { return count(candidate, "aten::neg") == 40; };
   ReduceOptions options;
   options.limits.timeout = std::chrono::minutes(1);

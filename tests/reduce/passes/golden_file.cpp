@@ -110,7 +110,7 @@ std::string text_of(const ProgramInput &input) {
     text << " strided";
   if (tensor.requires_grad())
     text << " grad";
-  text << ' ' << (input.formula.empty() ? data_text(tensor) : input.formula);
+  text << ' ' << (input.formula ? to_string(*input.formula) : data_text(tensor));
   return text.str();
 }
 

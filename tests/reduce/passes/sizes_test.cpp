@@ -1,3 +1,4 @@
+#include "program/formula.h"
 #include "reduce/passes/golden.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ graph(%x : Tensor, %w : Tensor):
 Program linear_program() {
   Program program = program_from(linear, {at::ones({4, 8}), at::ones({16, 8})});
   for (auto &input : program.inputs)
-    input.formula = "ones";
+    input.formula = {.kind = Formula::Kind::Ones};
   return program;
 }
 
@@ -36,7 +37,7 @@ TEST(Sizes, AllBecomeOneInOneCheck) {
   const auto result = run_pass("sizes", linear_program(), agrees);
   EXPECT_EQ(sizes_of(result.reduction.program, 0), at::IntArrayRef({1, 1}));
   EXPECT_EQ(sizes_of(result.reduction.program, 1), at::IntArrayRef({1, 1}));
-  EXPECT_EQ(result.reduction.program.inputs[0].formula, "ones");
+  EXPECT_EQ(to_string(result.reduction.program.inputs[0].formula.value()), "ones");
   EXPECT_EQ(result.checks, 1);
 }
 
@@ -56,7 +57,7 @@ graph(%x : Tensor):
   %y : Tensor = aten::view(%x, %size)
   return (%y))IR",
                                  {at::ones({3, 4, 6})});
-  program.inputs[0].formula = "ones";
+  program.inputs[0].formula = {.kind = Formula::Kind::Ones};
   const auto result = run_pass("sizes", program, [](const Program &candidate) {
     const auto sizes = sizes_of(candidate, 0);
     const auto view = torch::jit::toIValue(candidate.graph->outputs()[0]->node()->input(1))->toIntVector();
