@@ -33,7 +33,7 @@ step "no test compares a clock"
 python3 scripts/check_clocks.py
 
 step "format"
-find src include tests -name '*.h' -o -name '*.cpp' | xargs clang-format --dry-run -Werror
+find src include tests -name '*.h' -o -name '*.cpp' | xargs -P 2 -n 50 clang-format --dry-run -Werror
 
 . scripts/python_venv.sh
 . scripts/packages.sh
@@ -67,6 +67,8 @@ sanitized=()
 trap 'kill $python_tests_of "${sanitized[@]}" 2>/dev/null || true' EXIT
 
 step "LibTorch-free code under the sanitizers"
+# Their libraries for Clang, which setup.sh has installed.
+! command -v clang >/dev/null || install_packages "libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"
 scripts/build.sh asan
 # How many questions a search asks, what is large for its own sake, and what NVIDIA compiles is the same without them,
 # and takes minutes.

@@ -1,6 +1,7 @@
 // The values that report.md and report.html show of a run.
 #include "core/number_text.h"
 #include "core/text.h"
+#include "program/formula.h"
 #include "program/values.h"
 #include "repro/elements_text.h"
 #include "repro/explanation.h"

@@ -5,6 +5,7 @@
 #include "backends/inductor/remote_module.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
+#include "program/formula.h"
 #include "program/libtorch_version.h"
 #include "repro_minify/program.h"
 

@@ -60,7 +60,7 @@ std::vector<Focus> foci_of(const Program &program, const Verdict &verdict) {
   const LeafReport *leaf = worst_leaf(verdict);
   const std::vector<int64_t> result = leaf && leaf->ref_form ? leaf->ref_form->sizes : std::vector<int64_t>();
   for (size_t i = 0; i < program.inputs.size(); ++i) {
-    if (!program.inputs[i].formula.empty())
+    if (program.inputs[i].formula)
       continue;
     const auto &tensor = program.inputs[i].value.toTensor();
     if (leaf && !result.empty())

@@ -81,7 +81,7 @@ bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
 void short_values(PassContext &context) {
   const auto data = inputs_where(context.current, [](const ProgramInput &input) {
     const auto &tensor = input.value.toTensor();
-    return input.formula.empty() && is_plain(tensor) && tensor.numel() <= most_plain_elements;
+    return !input.formula && is_plain(tensor) && tensor.numel() <= most_plain_elements;
   });
   if (data.size() > 1 && accept_shorter(context, data))
     return;

@@ -32,7 +32,7 @@ std::map<int64_t, Group> groups_of(const Program &program) {
     groups[size] = {};
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const auto &tensor = program.inputs[i].value.toTensor();
-    if (tensor.numel() == 0 || (program.inputs[i].formula.empty() && !is_plain(tensor)))
+    if (tensor.numel() == 0 || (!program.inputs[i].formula && !is_plain(tensor)))
       continue;
     for (size_t d = 0; d < static_cast<size_t>(tensor.dim()); ++d)
       if (size_at(program, {i, d}) > 1)

@@ -63,7 +63,11 @@ class Operators(unittest.TestCase):
     def test_of_torchscript_are_typed_as_a_person_types_them(self) -> None:
         x, y = torch.ones(2, 2), torch.tensor([[0.5, 2.0], [1.0, 1.0]])
         script = torch.jit.freeze(torch.jit.script(Layer().eval()), ["weight"])
-        inputs = [("x", "input", None, x), ("y", "input", None, y), ("weight", "parameter", None, torch.tensor([1.0, 2.0]))]
+        inputs = [
+            ("x", "input", None, x),
+            ("y", "input", None, y),
+            ("weight", "parameter", None, torch.tensor([1.0, 2.0])),
+        ]
         parts = TypedRepro(script, inputs, FACTS).parts()
         text = parts["definition"]
         self.assertIn("weight = torch.tensor([1.0, 2.0])\n", text)
