@@ -22,10 +22,10 @@ Program sum_of(int inputs) {
             std::to_string(i) + ", %one)\n";
   }
   torch::jit::parseIR(text + "):\n" + body + "  return (%s" + std::to_string(inputs - 1) + ")\n", program.graph.get());
-  program.inputs.push_back({"x", Role::Input, at::zeros({2}), ""});
+  program.inputs.push_back({"x", Role::Input, at::zeros({2}), {}});
   for (int i = 0; i < inputs; ++i) {
     const Role role = i == 7 ? Role::Constant : i == 11 ? Role::Input : i % 6 == 0 ? Role::Buffer : Role::Parameter;
-    program.inputs.push_back({"p" + std::to_string(i), role, at::full({2}, i, at::kFloat), ""});
+    program.inputs.push_back({"p" + std::to_string(i), role, at::full({2}, i, at::kFloat), {}});
   }
   return program;
 }

@@ -29,7 +29,7 @@ Program program_of(int64_t number) {
   auto *one = program.graph->insertConstant(number);
   auto *sum = program.graph->insertNode(program.graph->create(torch::jit::aten::add, {x, x, one}));
   program.graph->registerOutput(sum->output()->setType(c10::TensorType::get()));
-  program.inputs.push_back({"x", Role::Input, at::full({number}, static_cast<double>(number)), ""});
+  program.inputs.push_back({"x", Role::Input, at::full({number}, static_cast<double>(number)), {}});
   return program;
 }
 

@@ -16,7 +16,8 @@ inline Program small_program(at::ScalarType dtype = at::kFloat) {
   Program program;
   program.graph = std::make_shared<torch::jit::Graph>();
   InputBuilder builder(program);
-  torch::jit::Value *sum = builder.add_tensor(at::ones({2}, dtype), Role::Input, "x", "ones");
+  torch::jit::Value *sum =
+      builder.add_tensor(at::ones({2}, dtype), Role::Input, "x", Formula{.kind = Formula::Kind::Ones});
   for (const auto role : {Role::Input, Role::Parameter, Role::Buffer, Role::Constant})
     sum = program.graph->insert(torch::jit::aten::add, {sum, builder.add_tensor(at::ones({2}, dtype), role, "y")});
   program.graph->registerOutput(sum);
