@@ -50,6 +50,26 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
   return make_pass_backend(names);
 }
 
+bool begins_with(const std::string &text, const std::string &prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
+
+bool takes_the_rest(const std::string &text) {
+  return begins_with(text, "plugin:") || begins_with(text, "command:");
+}
+
+/// Those of the Python worker.
+bool compiles_in_python(const std::string &given) {
+  return with_hyphens(given) == "inductor" || begins_with(given, "torch-compile:") || begins_with(given, "export:");
+}
+
+bool is_backend(const std::string &given) {
+  const std::string name = with_hyphens(given);
+  const auto rows = list_backends();
+  return begins_with(name, "pass:") || compiles_in_python(given) ||
+         std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });
+}
+
 } // namespace
 
 std::string with_hyphens(std::string name) {
@@ -109,30 +129,6 @@ std::vector<BackendRow> list_backends() {
     rows.push_back({"pass:" + pass.name, pass.summary});
   return rows;
 }
-
-namespace {
-
-bool begins_with(const std::string &text, const std::string &prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
-bool takes_the_rest(const std::string &text) {
-  return begins_with(text, "plugin:") || begins_with(text, "command:");
-}
-
-/// Those of the Python worker.
-bool compiles_in_python(const std::string &given) {
-  return with_hyphens(given) == "inductor" || begins_with(given, "torch-compile:") || begins_with(given, "export:");
-}
-
-bool is_backend(const std::string &given) {
-  const std::string name = with_hyphens(given);
-  const auto rows = list_backends();
-  return begins_with(name, "pass:") || compiles_in_python(given) ||
-         std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });
-}
-
-} // namespace
 
 std::vector<std::string> split_backend_names(const std::vector<std::string> &texts) {
   std::vector<std::string> names;

@@ -25,32 +25,6 @@ void end_call(const at::RecordFunction &, at::ObserverContext *) {
   --depth;
 }
 
-} // namespace
-
-OperatorCounter::OperatorCounter(OperatorCalls &calls)
-    : handle_(at::addThreadLocalCallback(
-          at::RecordFunctionCallback(begin_call, end_call).scopes({at::RecordScope::FUNCTION}))) {
-  depth = 0;
-  counted = &calls;
-}
-
-OperatorCounter::~OperatorCounter() {
-  counted = nullptr;
-  at::removeCallback(handle_);
-}
-
-std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const OperatorCalls &optimised) {
-  std::vector<std::string> rewritten;
-  for (const auto &[name, calls] : eager) {
-    const auto found = optimised.find(name);
-    if (found == optimised.end() || found->second < calls)
-      rewritten.push_back(name);
-  }
-  return rewritten;
-}
-
-namespace {
-
 constexpr const char *docs = "torch.use_deterministic_algorithms, documentation of PyTorch 2.13.0";
 constexpr const char *notes = "PyTorch's notes on reproducibility";
 constexpr const char *seeding = "draws from a generator";
@@ -186,6 +160,28 @@ private:
 };
 
 } // namespace
+
+OperatorCounter::OperatorCounter(OperatorCalls &calls)
+    : handle_(at::addThreadLocalCallback(
+          at::RecordFunctionCallback(begin_call, end_call).scopes({at::RecordScope::FUNCTION}))) {
+  depth = 0;
+  counted = &calls;
+}
+
+OperatorCounter::~OperatorCounter() {
+  counted = nullptr;
+  at::removeCallback(handle_);
+}
+
+std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const OperatorCalls &optimised) {
+  std::vector<std::string> rewritten;
+  for (const auto &[name, calls] : eager) {
+    const auto found = optimised.find(name);
+    if (found == optimised.end() || found->second < calls)
+      rewritten.push_back(name);
+  }
+  return rewritten;
+}
 
 const std::vector<NondeterministicOperator> &nondeterministic_operators() {
   return nondeterministic;

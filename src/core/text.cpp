@@ -83,50 +83,6 @@ std::string only_one_that_begins_with(const std::string &word, const std::vector
                                                                 : "";
 }
 
-} // namespace
-
-std::string closest(const std::string &word, const std::vector<std::string> &known) {
-  std::string found;
-  if (word.size() > longest_word)
-    return found;
-  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
-  size_t least = letters == 2 ? 2 : letters / 3 + 1;
-  for (const auto &each : known)
-    if (const size_t edits = distance(in_lower_case(word), in_lower_case(each)); edits < least) {
-      least = edits;
-      found = each;
-    }
-  return found.empty() && letters >= fewest_letters ? only_one_that_begins_with(word, known) : found;
-}
-
-std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {
-  const std::string meant = closest(word, known);
-  return meant.empty() ? "" : "; did you mean " + meant + "?";
-}
-
-std::string clean(const std::string &text) {
-  std::string result = visible_text(text);
-  std::replace_if(
-      result.begin(), result.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return result;
-}
-
-std::string table_text(const std::vector<std::vector<std::string>> &rows) {
-  std::vector<size_t> widths(rows[0].size());
-  for (const auto &row : rows)
-    for (size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto &row : rows) {
-    for (size_t i = 0; i < row.size(); ++i)
-      text += row[i] + std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
-    text += '\n';
-  }
-  return text;
-}
-
-namespace {
-
 // No locale has a say.
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -244,6 +200,46 @@ size_t white_space(std::string_view text, size_t at) {
 }
 
 } // namespace
+
+std::string closest(const std::string &word, const std::vector<std::string> &known) {
+  std::string found;
+  if (word.size() > longest_word)
+    return found;
+  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  size_t least = letters == 2 ? 2 : letters / 3 + 1;
+  for (const auto &each : known)
+    if (const size_t edits = distance(in_lower_case(word), in_lower_case(each)); edits < least) {
+      least = edits;
+      found = each;
+    }
+  return found.empty() && letters >= fewest_letters ? only_one_that_begins_with(word, known) : found;
+}
+
+std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {
+  const std::string meant = closest(word, known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
+std::string clean(const std::string &text) {
+  std::string result = visible_text(text);
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return result;
+}
+
+std::string table_text(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto &row : rows) {
+    for (size_t i = 0; i < row.size(); ++i)
+      text += row[i] + std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
+    text += '\n';
+  }
+  return text;
+}
 
 std::string without_particulars(const std::string &message) {
   std::string text = replaced(message, address, "@");

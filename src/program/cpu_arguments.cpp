@@ -103,6 +103,15 @@ void follow_all(const torch::jit::Block *block, Origins &origins) {
   }
 }
 
+bool is_for_a_device(const CloneOptions &options) {
+  return options.device && !options.device->is_cpu();
+}
+
+CloneOptions on_the_cpu(CloneOptions options) {
+  options.device = c10::kCPU;
+  return options;
+}
+
 } // namespace
 
 std::vector<bool> inputs_on_cpu(const Graph &graph) {
@@ -121,19 +130,6 @@ std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::
   result.erase(result.begin());
   return result;
 }
-
-namespace {
-
-bool is_for_a_device(const CloneOptions &options) {
-  return options.device && !options.device->is_cpu();
-}
-
-CloneOptions on_the_cpu(CloneOptions options) {
-  options.device = c10::kCPU;
-  return options;
-}
-
-} // namespace
 
 ArgumentCloner::ArgumentCloner(const CloneOptions &options) : there_(options), here_(on_the_cpu(options)) {}
 

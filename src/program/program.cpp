@@ -133,42 +133,6 @@ private:
   int count_ = 0;
 };
 
-} // namespace
-
-const char *to_string(Role role) {
-  switch (role) {
-  case Role::Input:
-    return "input";
-  case Role::Parameter:
-    return "parameter";
-  case Role::Buffer:
-    return "buffer";
-  case Role::Constant:
-    return "constant";
-  }
-  return "?";
-}
-
-bool counts_as_operator(const Node *node) {
-  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
-                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
-                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
-                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
-                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
-  return uncounted.count(node->kind()) == 0;
-}
-
-ProgramSize size_of(const Program &program) {
-  ProgramSize size;
-  count(program.graph->block(), size);
-  for (const auto &input : program.inputs)
-    size.inputs += input.role == Role::Input;
-  size.outputs = static_cast<int>(program.graph->outputs().size());
-  return size;
-}
-
-namespace {
-
 /// Makes arguments of the inputs, and attributes or constants of the rest. Returns which of the graph's inputs are
 /// gone.
 std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, ArgumentCloner &cloner,
@@ -220,18 +184,6 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
   module._ivalue()->type()->addMethod(function);
   return instance;
 }
-
-} // namespace
-
-Instance instantiate(const Program &program, const InstantiateOptions &options) {
-  return make_instance(program, options, /*in_parts=*/false);
-}
-
-Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options) {
-  return make_instance(program, options, /*in_parts=*/true);
-}
-
-namespace {
 
 using torch::jit::Block;
 using torch::jit::Graph;
@@ -321,6 +273,46 @@ private:
 };
 
 } // namespace
+
+const char *to_string(Role role) {
+  switch (role) {
+  case Role::Input:
+    return "input";
+  case Role::Parameter:
+    return "parameter";
+  case Role::Buffer:
+    return "buffer";
+  case Role::Constant:
+    return "constant";
+  }
+  return "?";
+}
+
+bool counts_as_operator(const Node *node) {
+  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
+                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
+                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
+                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
+                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
+  return uncounted.count(node->kind()) == 0;
+}
+
+ProgramSize size_of(const Program &program) {
+  ProgramSize size;
+  count(program.graph->block(), size);
+  for (const auto &input : program.inputs)
+    size.inputs += input.role == Role::Input;
+  size.outputs = static_cast<int>(program.graph->outputs().size());
+  return size;
+}
+
+Instance instantiate(const Program &program, const InstantiateOptions &options) {
+  return make_instance(program, options, /*in_parts=*/false);
+}
+
+Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options) {
+  return make_instance(program, options, /*in_parts=*/true);
+}
 
 void outline_hidden_aliases(torch::jit::Module &module, Graph &graph, const std::set<c10::Symbol> &kinds) {
   std::vector<Node *> found;

@@ -135,23 +135,6 @@ private:
   size_t next_ = 0;
 };
 
-} // namespace
-
-std::vector<std::vector<int64_t>> path_of(const Recording &recording) {
-  PathWalk walk(recording);
-  walk.follow(recording.program.graph->block());
-  return walk.path();
-}
-
-Block *only_block_taken(const Node *node, const std::vector<int64_t> &decisions) {
-  const auto differs = [&](int64_t decision) { return decision != decisions.front(); };
-  if (decisions.empty() || std::any_of(decisions.begin(), decisions.end(), differs))
-    return nullptr;
-  return const_cast<Block *>(node->blocks()[decisions.front() ? 0 : 1]);
-}
-
-namespace {
-
 using torch::jit::Node;
 using torch::jit::Value;
 
@@ -195,6 +178,19 @@ void interpret(Node *node, std::vector<c10::IValue> &stack) {
 }
 
 } // namespace
+
+std::vector<std::vector<int64_t>> path_of(const Recording &recording) {
+  PathWalk walk(recording);
+  walk.follow(recording.program.graph->block());
+  return walk.path();
+}
+
+Block *only_block_taken(const Node *node, const std::vector<int64_t> &decisions) {
+  const auto differs = [&](int64_t decision) { return decision != decisions.front(); };
+  if (decisions.empty() || std::any_of(decisions.begin(), decisions.end(), differs))
+    return nullptr;
+  return const_cast<Block *>(node->blocks()[decisions.front() ? 0 : 1]);
+}
 
 void run_node(Node *node, std::vector<c10::IValue> &stack) {
   // Compiling a graph for the interpreter takes longer than most operators do.

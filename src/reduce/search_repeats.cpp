@@ -40,6 +40,10 @@ std::uint64_t combined_colours(std::uint64_t hash, const IndexSet &nodes, const 
   return hash;
 }
 
+constexpr double chance_of_guess = 0.5;
+constexpr double chance_of_collapse = 0.3;
+constexpr std::size_t worth_collapsing = 100; // with fewer nodes bisecting is as quick
+
 } // namespace
 
 std::vector<std::uint64_t> structural_colours(const Dataflow &dataflow, const std::vector<std::string> &labels,
@@ -75,12 +79,6 @@ IndexSet one_of_each_repeat(const Dataflow &dataflow, const std::vector<std::str
 
 // The first stages of a search: guesses, which cost one question each. The caller gives some (a window around a
 // suspect); where operators are known, one example of each repeated piece is another.
-
-namespace {
-constexpr double chance_of_guess = 0.5;
-constexpr double chance_of_collapse = 0.3;
-constexpr std::size_t worth_collapsing = 100; // with fewer nodes bisecting is as quick
-} // namespace
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner) {
   if (stage.next == context.options.guesses.size())

@@ -55,6 +55,20 @@ Stage group_needed(DeleteScattered stage, const std::vector<std::size_t> &group)
   return stage;
 }
 
+constexpr double chance_of_single = 0.05;
+constexpr double chance_of_joint = 0.5;
+
+/// Deletes what could go on its own: all of it at once, else half of it, and so on; one at least is known to go.
+IndexSet delete_jointly(const Certify &stage, Questioner &questioner) {
+  IndexSet gone = stage.removable;
+  for (; gone.size() > 1; gone.resize(gone.size() / 2)) {
+    IndexSet kept = subtract(stage.kept, gone);
+    if (!kept.empty() && questioner.fails(kept, chance_of_joint))
+      return kept;
+  }
+  return subtract(stage.kept, gone);
+}
+
 } // namespace
 
 Stage advance(const DeleteScattered &stage, const SearchContext &, Questioner &questioner) {
@@ -73,24 +87,6 @@ Stage advance(const DeleteScattered &stage, const SearchContext &, Questioner &q
 
 // The result is 1-minimal because each single deletion was tried on it, not because the search is clever: what came
 // before may have been misled by an oracle that is not monotone.
-
-namespace {
-
-constexpr double chance_of_single = 0.05;
-constexpr double chance_of_joint = 0.5;
-
-/// Deletes what could go on its own: all of it at once, else half of it, and so on; one at least is known to go.
-IndexSet delete_jointly(const Certify &stage, Questioner &questioner) {
-  IndexSet gone = stage.removable;
-  for (; gone.size() > 1; gone.resize(gone.size() / 2)) {
-    IndexSet kept = subtract(stage.kept, gone);
-    if (!kept.empty() && questioner.fails(kept, chance_of_joint))
-      return kept;
-  }
-  return subtract(stage.kept, gone);
-}
-
-} // namespace
 
 Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner) {
   if (!context.options.certify)

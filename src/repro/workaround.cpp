@@ -148,17 +148,6 @@ private:
   const std::string script_;
 };
 
-} // namespace
-
-std::string fallback_for(const std::string &name) {
-  if (!is_name(name))
-    return "";
-  const std::string overload = name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
-  return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
-}
-
-namespace {
-
 /// Returns the lines that a workaround adds before the first call of a script.
 std::string added_lines(const std::string &script, const Workaround &workaround) {
   const std::string &code = workaround.code;
@@ -179,6 +168,13 @@ std::string added_lines(const std::string &script, const Workaround &workaround)
 }
 
 } // namespace
+
+std::string fallback_for(const std::string &name) {
+  if (!is_name(name))
+    return "";
+  const std::string overload = name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
+  return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
+}
 
 std::string with_workaround(const std::string &script, const Workaround &workaround) {
   std::vector<std::string> lines;

@@ -79,29 +79,6 @@ void drop_what_says_nothing(std::vector<std::string> &names) {
   std::erase_if(names, says_nothing);
 }
 
-} // namespace
-
-std::string FrameNames::name_of(const SharedArea::Frame &frame) {
-  if (!frame.symbol.empty())
-    return readable(frame.symbol.c_str());
-  const auto [known, is_new] = looked_up_.try_emplace(frame.address);
-  if (is_new)
-    known->second = look_up(frame.address);
-  return known->second;
-}
-
-std::vector<std::string> FrameNames::of(const std::vector<SharedArea::Frame> &frames) {
-  std::vector<std::string> names;
-  names.reserve(frames.size());
-  for (const auto &frame : frames)
-    names.push_back(name_of(frame));
-  drop_what_says_nothing(names);
-  names.resize(std::min(names.size(), most_names));
-  return names;
-}
-
-namespace {
-
 /// The operators that look like brackets, or hold a '>' that closes none. Longer ones come first.
 constexpr std::array<std::string_view, 13> bracket_operators = {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<",
                                                                 ">>", "<=", ">=",  "->",  "<",   ">"};
@@ -246,6 +223,25 @@ std::string Reader::name() {
 }
 
 } // namespace
+
+std::string FrameNames::name_of(const SharedArea::Frame &frame) {
+  if (!frame.symbol.empty())
+    return readable(frame.symbol.c_str());
+  const auto [known, is_new] = looked_up_.try_emplace(frame.address);
+  if (is_new)
+    known->second = look_up(frame.address);
+  return known->second;
+}
+
+std::vector<std::string> FrameNames::of(const std::vector<SharedArea::Frame> &frames) {
+  std::vector<std::string> names;
+  names.reserve(frames.size());
+  for (const auto &frame : frames)
+    names.push_back(name_of(frame));
+  drop_what_says_nothing(names);
+  names.resize(std::min(names.size(), most_names));
+  return names;
+}
 
 std::string symbol_name(std::string_view demangled) {
   return Reader(demangled).name();

@@ -63,28 +63,6 @@ void require_kernels_possible(const Plan &plan) {
     throw NoAnswer("inductor-like: " + reason);
 }
 
-} // namespace
-
-void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text) {
-  const auto &wanted = options.dumped_stages;
-  if (std::none_of(wanted.begin(), wanted.end(), [&](const auto &name) { return name == stage || name == "all"; }))
-    return;
-  const std::string block = "=== " + stage + " ===\n" + text + "\n";
-  if (options.dump_file.empty())
-    std::cerr << block;
-  else
-    std::ofstream(options.dump_file, std::ios::app) << block;
-}
-
-const std::vector<std::string> &stage_names() {
-  static const std::vector<std::string> names = {
-      "functionalise",     "freeze", "fold-constants", "decompose", "common-subexpressions", "pointwise-kernels",
-      "reduction-kernels", "fuse"};
-  return names;
-}
-
-namespace {
-
 bool is_operator(const torch::jit::Node *node) {
   return node->kind().is_aten();
 }
@@ -160,6 +138,24 @@ CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::v
 }
 
 } // namespace
+
+void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text) {
+  const auto &wanted = options.dumped_stages;
+  if (std::none_of(wanted.begin(), wanted.end(), [&](const auto &name) { return name == stage || name == "all"; }))
+    return;
+  const std::string block = "=== " + stage + " ===\n" + text + "\n";
+  if (options.dump_file.empty())
+    std::cerr << block;
+  else
+    std::ofstream(options.dump_file, std::ios::app) << block;
+}
+
+const std::vector<std::string> &stage_names() {
+  static const std::vector<std::string> names = {
+      "functionalise",     "freeze", "fold-constants", "decompose", "common-subexpressions", "pointwise-kernels",
+      "reduction-kernels", "fuse"};
+  return names;
+}
 
 Coverage coverage_of(const Plan &plan, const StraightLine &line) {
   Coverage coverage;

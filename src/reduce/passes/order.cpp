@@ -46,6 +46,37 @@ const c10::Argument *argument_of(const Node *node, size_t i) {
   return schema && i < schema->arguments().size() ? &schema->arguments()[i] : nullptr;
 }
 
+/// Constants and, above all, data are only looked at once the program is about as small as it gets: they take time to
+/// look at.
+constexpr int most_operators_with_constants = 256;
+constexpr int most_operators_with_data = 16;
+
+int missing_arguments(const torch::jit::Block *block) {
+  int count = 0;
+  for (const auto *node : block->nodes()) {
+    count += node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::NoneType;
+    for (const auto *inner : node->blocks())
+      count += missing_arguments(inner);
+  }
+  return count;
+}
+
+/// The most trips that one loop counts as; a loop whose number of trips is not known counts as many.
+constexpr std::int64_t many_trips = std::int64_t{1} << 20;
+
+std::int64_t trips_in(const torch::jit::Block *block) {
+  std::int64_t trips = 0;
+  for (const auto *node : block->nodes()) {
+    if (node->kind() == torch::jit::prim::Loop) {
+      const auto most = torch::jit::toIValue(node->input(0));
+      trips += most ? std::clamp(most->toInt(), std::int64_t{0}, many_trips) : many_trips;
+    }
+    for (const auto *inner : node->blocks())
+      trips += trips_in(inner);
+  }
+  return trips;
+}
+
 } // namespace
 
 int difficulty(double number) {
@@ -153,41 +184,6 @@ bool shares_memory(const at::Tensor &tensor, std::set<void *> &storages) {
   void *storage = storage_of(tensor);
   return storage && !storages.insert(storage).second;
 }
-
-namespace {
-
-/// Constants and, above all, data are only looked at once the program is about as small as it gets: they take time to
-/// look at.
-constexpr int most_operators_with_constants = 256;
-constexpr int most_operators_with_data = 16;
-
-int missing_arguments(const torch::jit::Block *block) {
-  int count = 0;
-  for (const auto *node : block->nodes()) {
-    count += node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::NoneType;
-    for (const auto *inner : node->blocks())
-      count += missing_arguments(inner);
-  }
-  return count;
-}
-
-/// The most trips that one loop counts as; a loop whose number of trips is not known counts as many.
-constexpr std::int64_t many_trips = std::int64_t{1} << 20;
-
-std::int64_t trips_in(const torch::jit::Block *block) {
-  std::int64_t trips = 0;
-  for (const auto *node : block->nodes()) {
-    if (node->kind() == torch::jit::prim::Loop) {
-      const auto most = torch::jit::toIValue(node->input(0));
-      trips += most ? std::clamp(most->toInt(), std::int64_t{0}, many_trips) : many_trips;
-    }
-    for (const auto *inner : node->blocks())
-      trips += trips_in(inner);
-  }
-  return trips;
-}
-
-} // namespace
 
 Order order_of(const Program &program) {
   const ProgramSize size = size_of(program);
