@@ -5,12 +5,21 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace repro_minify {
+
+std::set<std::string, std::less<>> set_of_words(const std::string &text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 std::vector<std::string> split_words(const std::string &line) {
   std::vector<std::string> words;

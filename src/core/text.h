@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,9 @@ inline std::string joined(const std::vector<std::string> &words, const std::stri
     text += (text.empty() ? "" : between) + word;
   return text;
 }
+
+/// The words of a text, which blanks part.
+std::set<std::string, std::less<>> set_of_words(const std::string &text);
 
 // A command line as words, without a shell.
 
