@@ -1,6 +1,7 @@
 #include "backends/inductor_like/capture.h"
 
 #include "core/no_answer.h"
+#include "core/text.h"
 #include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
@@ -16,6 +17,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -46,31 +48,12 @@ namespace jit = torch::jit;
 namespace prim = torch::jit::prim;
 
 /// Operators whose result tells the program, not only the tensors, what the data are.
-const std::set<std::string> &data_dependent() {
-  static const std::set<std::string> names = {"aten::item",
-                                              "aten::Int",
-                                              "aten::Float",
-                                              "aten::Bool",
-                                              "aten::ScalarImplicit",
-                                              "aten::IntImplicit",
-                                              "aten::FloatImplicit",
-                                              "aten::ComplexImplicit",
-                                              "aten::is_nonzero",
-                                              "prim::tolist",
-                                              "aten::nonzero",
-                                              "aten::nonzero_numpy",
-                                              "aten::masked_select",
-                                              "aten::unique_dim",
-                                              "aten::_unique2",
-                                              "aten::_unique",
-                                              "aten::unique_consecutive",
-                                              "aten::equal",
-                                              "aten::allclose",
-                                              "aten::argwhere",
-                                              "aten::repeat_interleave",
-                                              "aten::bincount",
-                                              "aten::Complex",
-                                              "aten::histc"};
+const std::set<std::string, std::less<>> &data_dependent() {
+  static const std::set<std::string, std::less<>> names = set_of_words(
+      "aten::item aten::Int aten::Float aten::Bool aten::ScalarImplicit aten::IntImplicit aten::FloatImplicit "
+      "aten::ComplexImplicit aten::is_nonzero prim::tolist aten::nonzero aten::nonzero_numpy aten::masked_select "
+      "aten::unique_dim aten::_unique2 aten::_unique aten::unique_consecutive aten::equal aten::allclose "
+      "aten::argwhere aten::repeat_interleave aten::bincount aten::Complex aten::histc");
   return names;
 }
 
