@@ -146,15 +146,8 @@ std::string to_string(const Signature &signature) {
 }
 
 const char *to_string(SameFailure same_failure) {
-  switch (same_failure) {
-  case SameFailure::Strict:
-    return "strict";
-  case SameFailure::Kind:
-    return "kind";
-  case SameFailure::Any:
-    return "any";
-  }
-  return "?";
+  constexpr const char *names[] = {"strict", "kind", "any"};
+  return names[static_cast<size_t>(same_failure)];
 }
 
 bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure) {
@@ -171,31 +164,9 @@ std::string normalise_message(const std::string &message) {
 }
 
 const char *to_string(FailureKind kind) {
-  switch (kind) {
-  case FailureKind::Crash:
-    return "crash";
-  case FailureKind::Hang:
-    return "hang";
-  case FailureKind::Memory:
-    return "memory";
-  case FailureKind::Exception:
-    return "exception";
-  case FailureKind::Structure:
-    return "structure";
-  case FailureKind::Shape:
-    return "shape";
-  case FailureKind::Nan:
-    return "nan";
-  case FailureKind::Gradient:
-    return "gradient";
-  case FailureKind::Accuracy:
-    return "accuracy";
-  case FailureKind::Dtype:
-    return "dtype";
-  case FailureKind::Interesting:
-    return "interesting";
-  }
-  return "unknown";
+  constexpr const char *names[] = {"crash", "hang",     "memory",   "exception", "structure",  "shape",
+                                   "nan",   "gradient", "accuracy", "dtype",     "interesting"};
+  return names[static_cast<size_t>(kind)];
 }
 
 FailureKind failure_kind_from(const std::string &name) {

@@ -275,17 +275,8 @@ private:
 } // namespace
 
 const char *to_string(Role role) {
-  switch (role) {
-  case Role::Input:
-    return "input";
-  case Role::Parameter:
-    return "parameter";
-  case Role::Buffer:
-    return "buffer";
-  case Role::Constant:
-    return "constant";
-  }
-  return "?";
+  constexpr const char *names[] = {"input", "parameter", "buffer", "constant"};
+  return names[static_cast<size_t>(role)];
 }
 
 bool counts_as_operator(const Node *node) {
