@@ -78,8 +78,9 @@ struct Workaround {
   std::optional<double> times_as_long; ///< a call of that model, measured against one without it
 };
 
-/// The request, known before anything is checked.
-struct AskedFacts {
+/// Everything a report says, by the stage that fills it.
+struct ReproFacts {
+  // The request, known before anything is checked.
   std::string version, torch_version;
   std::string model_path, method, inputs_origin;
   std::vector<std::string> libraries; ///< of operators that PyTorch has not, as files beside the repro
@@ -96,20 +97,16 @@ struct AskedFacts {
   bool needs_determinism = false;
   unsigned hang_seconds = 30;     ///< after which the optimised side counts as one that hangs
   std::uint64_t memory_bytes = 0; ///< what the optimised side was given; 0: no limit
-};
 
-/// The outcome of the check of the model as it was given, and of flattening.
-struct OriginalFacts {
+  // The outcome of the check of the model as it was given, and of flattening.
   Signature signature;                        ///< the failure that is looked for
   Verdict original;                           ///< of the model as it was given
   int original_failed = 1, original_runs = 1; ///< how often it failed of how many runs
   std::string flatten_level;                  ///< how much was flattened: "straight line", "calls"
   std::optional<std::string> hidden_by;       ///< the flattening step that makes the failure vanish
   ProgramSize before;
-};
 
-/// The outcome of the search. Sizes count as ProgramSize does.
-struct SearchFacts {
+  // The outcome of the search. Sizes count as ProgramSize does.
   Verdict reduced; ///< of the program that is handed back
   /// Why the model is handed back as it was given, and what to try; nothing: it was reduced.
   std::optional<std::string> not_reduced;
@@ -121,10 +118,8 @@ struct SearchFacts {
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0;
   std::vector<PassStatistics> passes;
-};
 
-/// The findings about the reduced program, and whether its repros hold.
-struct HandOverFacts {
+  // The findings about the reduced program, and whether its repros hold.
   std::optional<Bisection> bisection;  ///< nothing: not tried, or the backend has no steps
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of it
   Movement movement;                   ///< movement_of_eager of it
@@ -142,9 +137,6 @@ struct HandOverFacts {
   double verify_seconds = 0, total_seconds = 0;
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
 };
-
-/// Everything a report says: a part for each stage that fills it.
-struct ReproFacts : AskedFacts, OriginalFacts, SearchFacts, HandOverFacts {};
 
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);
