@@ -223,7 +223,8 @@ bool Turns::consider(Turn &turn, const Program &candidate, const Order &order, c
   turn.cost += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
   const Verdict &verdict = checker_.check(candidate, next);
   if (!checker_.goal().is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(state.verdict))) {
-    observer_.turned_down(candidate, order, verdict, state.order);
+    if (on_turned_down_)
+      on_turned_down_(candidate, order, verdict, state.order);
     return false;
   }
   if (!lower)
@@ -232,7 +233,8 @@ bool Turns::consider(Turn &turn, const Program &candidate, const Order &order, c
   state.best = candidate;
   state.verdict = verdict;
   state.order = order;
-  observer_.improved(state);
+  if (on_improved_)
+    on_improved_(state);
   return true;
 }
 
