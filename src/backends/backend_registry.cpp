@@ -28,7 +28,7 @@ std::string known_names() {
   return names + "pass:NAME[,NAME...], torch-compile:NAME, export:NAME|FILE.py, plugin:PATH.so, command:CMD";
 }
 
-std::vector<std::string> names_of(const std::vector<BackendRow> &rows) {
+std::vector<std::string> names_of(const std::vector<NamedRow> &rows) {
   std::vector<std::string> names;
   for (const auto &row : rows)
     names.push_back(row.name);
@@ -67,7 +67,7 @@ bool is_backend(const std::string &given) {
   const std::string name = with_hyphens(given);
   const auto rows = list_backends();
   return begins_with(name, "pass:") || compiles_in_python(given) ||
-         std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });
+         std::any_of(rows.begin(), rows.end(), [&](const NamedRow &row) { return row.name == name; });
 }
 
 } // namespace
@@ -119,8 +119,8 @@ Identity identity_of(const BackendOptions &options) {
   return identity;
 }
 
-std::vector<BackendRow> list_backends() {
-  std::vector<BackendRow> rows;
+std::vector<NamedRow> list_backends() {
+  std::vector<NamedRow> rows;
   for (Maker maker : makers) {
     const auto backend = maker({});
     rows.push_back({backend->name(), backend->summary()});

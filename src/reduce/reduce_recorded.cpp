@@ -68,8 +68,8 @@ Reduction with_earlier(Reduction last, const Reduction &earlier, bool is_continu
   return last;
 }
 
-std::vector<PassRow> list_reduction_passes() {
-  std::vector<PassRow> rows;
+std::vector<NamedRow> list_reduction_passes() {
+  std::vector<NamedRow> rows;
   for (const auto &pass : reduction_passes())
     rows.push_back({pass.name, pass.summary});
   return rows;

@@ -221,7 +221,7 @@ std::unique_ptr<Backend> make_command_backend(const std::string &line, const Bac
   return std::make_unique<CommandBackend>(line, options.interrupted);
 }
 
-BackendRow command_row() {
+NamedRow command_row() {
   return {"command:CMD", "a program of your own, given a model and its inputs: docs/backends.md"};
 }
 

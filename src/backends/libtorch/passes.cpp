@@ -197,8 +197,8 @@ std::optional<PythonCall> python_call_of(const std::vector<std::string> &names) 
 
 } // namespace
 
-std::vector<BackendRow> list_passes() {
-  std::vector<BackendRow> rows;
+std::vector<NamedRow> list_passes() {
+  std::vector<NamedRow> rows;
   for (const JitPass &pass : passes)
     rows.push_back({pass.name, pass.summary});
   return rows;
