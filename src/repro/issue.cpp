@@ -180,12 +180,9 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
   if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
     return text;
   const std::vector<std::string> reasons = preflight(program, facts);
-  const IssueForm form = issue_form(*facts.backend);
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},
-                 {"heading_bug", form.bug},
-                 {"heading_logs", form.logs},
-                 {"heading_versions", form.versions},
+                 {"heading_bug", is_part_of_pytorch(*facts.backend) ? "🐛 Describe the bug" : "Describe the bug"},
                  {"evidence", evidence(program, facts)},
                  {"torch_version", facts.torch_version},
                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)},
