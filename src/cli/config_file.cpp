@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <vector>
 
 namespace repro_minify {
@@ -63,7 +64,7 @@ std::vector<ConfigEntry> read_config(const std::string &path) {
     throw UserError("--config " + path + ": cannot be opened (may it be read?)");
   try {
     return read_config_text(read_file(path));
-  } catch (const BadConfig &problem) {
+  } catch (const std::invalid_argument &problem) {
     throw UserError(path + ": " + problem.what());
   }
 }

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 namespace repro_minify {
@@ -177,7 +178,7 @@ at::Tensor make_tensor(const InputSpec &spec, bool requires_grad) {
 InputSpec spec_in(const std::string &text) {
   try {
     return read_input_spec(text);
-  } catch (const BadInputSpec &problem) {
+  } catch (const std::invalid_argument &problem) {
     throw UserError("--input '" + text + "': " + problem.what());
   }
 }
