@@ -194,46 +194,6 @@ struct VerifyOptions {
   /// failure then is built once more, with the one that CMake chooses.
   bool any_compiler = false;
 };
-/// Builds repro.cpp in a clean folder and runs it.
-class ReproVerifier {
-public:
-  ReproVerifier();
-  ~ReproVerifier(); ///< kills what is still at work
-  ReproVerifier(const ReproVerifier &) = delete;
-  ReproVerifier &operator=(const ReproVerifier &) = delete;
-  /// Has CMake configure what repros of this backend look like as a rule, beside whatever the caller does until
-  /// verify(): it takes a second, and no program. `has_operators`: libraries of operators come along.
-  void configure(const Backend &backend, bool has_operators);
-  /// Does the repro.cpp in `folder` fail with the Signature? `marker` is what reproduction_marker() says of it. Called
-  /// once, with or without configure().
-  Verification verify(const std::string &folder, const std::string &marker, const Signature &wanted,
-                      const VerifyOptions &options = {});
-
-private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-/// repro.py of a backend that Python reaches, run by `python` (empty: there is none) in a fresh process. Of several
-/// ways to write it the plainest that shows the failure is kept in the folder; where none does there is no file. A
-/// script that could not be run, as there is no Python with torch, is kept; and for a backend that is used from Python
-/// the plainest one, which write_repro() has written.
-class ScriptVerifier {
-public:
-  ScriptVerifier(std::string folder, std::string python);
-  ~ScriptVerifier(); ///< kills what runs; without finish() nothing is in the folder
-  ScriptVerifier(const ScriptVerifier &) = delete;
-  ScriptVerifier &operator=(const ScriptVerifier &) = delete;
-  /// Writes the ways, and starts the plainest, which then runs beside whatever the caller does. Both have to live as
-  /// long. Throws nothing of its own: what went wrong is thrown by finish().
-  void begin(const Program &program, const ReproFacts &facts);
-  /// Called once, after begin().
-  ScriptVerification finish(const std::function<bool()> &interrupted = {});
-
-private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
 
 /// Checks the reduced program under other settings for issue.md, a row each check: its own backend, that with gradients
 /// the other way round, TorchScript's other backends. `limits.interrupted` ends it early, with the rows so far.
