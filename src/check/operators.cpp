@@ -1,6 +1,7 @@
 #include "check/operators.h"
 
 #include "program/python_call.h"
+#include "repro_minify/record.h"
 
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -128,17 +129,6 @@ class RandomnessFinder {
 public:
   RandomnessFinder(c10::Device device, bool grad) : device_(device), grad_(grad) {}
 
-  void look(const torch::jit::Block *block) {
-    for (const torch::jit::Node *node : block->nodes()) {
-      look_at(node);
-      for (const torch::jit::Block *inner : node->blocks())
-        look(inner);
-    }
-  }
-
-  std::vector<UnsteadyOperator> take() { return std::move(found_); }
-
-private:
   void look_at(const torch::jit::Node *node) {
     const std::string name = plain_name(node);
     if (does_nothing(node))
@@ -153,6 +143,9 @@ private:
     }
   }
 
+  std::vector<UnsteadyOperator> take() { return std::move(found_); }
+
+private:
   c10::Device device_;
   bool grad_;
   std::set<std::string> seen_;
@@ -189,7 +182,8 @@ const std::vector<NondeterministicOperator> &nondeterministic_operators() {
 
 std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad) {
   RandomnessFinder finder(device, grad);
-  finder.look(graph.block());
+  for (const torch::jit::Node *node : all_nodes(graph))
+    finder.look_at(node);
   return finder.take();
 }
 

@@ -84,15 +84,6 @@ bool is_attribute(const ProgramInput &input) {
   return input.role == Role::Parameter || input.role == Role::Buffer;
 }
 
-void count(const Block *block, ProgramSize &size) {
-  for (const Node *node : block->nodes()) {
-    ++size.nodes;
-    size.operators += counts_as_operator(node) + (is_python_call(node) ? calls_in_graphs_of(node) : 0);
-    for (const Block *inner : node->blocks())
-      count(inner, size);
-  }
-}
-
 /// Objects of C++ classes are constants of a Program's graph, and attributes of its module: where the model had them.
 /// `clone` copies one.
 class ObjectAttributes {
@@ -290,7 +281,10 @@ bool counts_as_operator(const Node *node) {
 
 ProgramSize size_of(const Program &program) {
   ProgramSize size;
-  count(program.graph->block(), size);
+  for (const Node *node : all_nodes(*program.graph)) {
+    ++size.nodes;
+    size.operators += counts_as_operator(node) + (is_python_call(node) ? calls_in_graphs_of(node) : 0);
+  }
   for (const auto &input : program.inputs)
     size.inputs += input.role == Role::Input;
   size.outputs = static_cast<int>(program.graph->outputs().size());

@@ -5,6 +5,7 @@
 #include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
+#include "repro_minify/record.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -74,14 +75,12 @@ bool depends_on_data(const jit::Value *value) {
          });
 }
 
-void require_independent_of_data(const jit::Block *block) {
-  for (const auto *node : block->nodes()) {
+void require_independent_of_data(const jit::Graph &graph) {
+  for (const auto *node : all_nodes(graph)) {
     const std::string kind = node->kind().toQualString();
     if (data_dependent().count(kind) && !node->inputs().empty() && is_tensor(node->input(0)) &&
         depends_on_data(node->input(0)))
       throw NotCovered(kind + " depends on data");
-    for (const auto *inner : node->blocks())
-      require_independent_of_data(inner);
   }
 }
 
@@ -316,7 +315,7 @@ std::vector<std::string> attribute_names(const jit::Module &module) {
 Capture capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
   GraphPtr graph = module.get_method("forward").graph()->copy();
   jit::Inline(*graph);
-  require_independent_of_data(graph->block());
+  require_independent_of_data(*graph);
   Capture captured;
   captured.line.inputs = arguments;
   captured.line.arguments = arguments.size();

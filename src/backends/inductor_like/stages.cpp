@@ -5,6 +5,7 @@
 #include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
 #include "program/compute.h"
+#include "repro_minify/record.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -67,13 +68,10 @@ bool is_operator(const torch::jit::Node *node) {
   return node->kind().is_aten();
 }
 
-void count_operators(const torch::jit::Block *block, std::map<std::string, int> &counts) {
-  for (const auto *node : block->nodes()) {
+void count_operators(const torch::jit::Graph &graph, std::map<std::string, int> &counts) {
+  for (const auto *node : all_nodes(graph))
     if (is_operator(node))
       ++counts[node->kind().toQualString()];
-    for (const auto *inner : node->blocks())
-      count_operators(inner, counts);
-  }
 }
 
 bool is_wanted(const BackendOptions &options, const std::string &stage) {
@@ -160,7 +158,7 @@ const std::vector<std::string> &stage_names() {
 Coverage coverage_of(const Plan &plan, const StraightLine &line) {
   Coverage coverage;
   std::map<std::string, int> all;
-  count_operators(line.graph->block(), all);
+  count_operators(*line.graph, all);
   for (const auto &step : plan.steps)
     if (const auto *aten = std::get_if<AtenStep>(&step); aten && is_operator(aten->node))
       ++coverage.not_compiled[aten->node->kind().toQualString()];
@@ -174,7 +172,7 @@ Coverage coverage_of(const Plan &plan, const StraightLine &line) {
 Coverage all_as_aten(const torch::jit::Module &module, const std::string &because) {
   Coverage coverage;
   coverage.because = because;
-  count_operators(module.get_method("forward").graph()->block(), coverage.not_compiled);
+  count_operators(*module.get_method("forward").graph(), coverage.not_compiled);
   return coverage;
 }
 
