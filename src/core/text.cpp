@@ -16,6 +16,14 @@
 
 namespace repro_minify {
 
+std::vector<std::string> split_lines(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
 std::set<std::string, std::less<>> set_of_words(const std::string &text) {
   std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), {}};

@@ -20,6 +20,9 @@ inline std::string joined(const std::vector<std::string> &words, const std::stri
   return text;
 }
 
+/// The lines of a text, without their ends.
+std::vector<std::string> split_lines(const std::string &text);
+
 /// The words of a text, which blanks part.
 std::set<std::string, std::less<>> set_of_words(const std::string &text);
 

@@ -1,5 +1,6 @@
 #include "repro/intermediate.h"
 
+#include "core/text.h"
 #include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "repro/fx_source.h"
@@ -8,7 +9,6 @@
 #include <optional>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
 namespace repro_minify {
@@ -99,9 +99,8 @@ private:
 /// Nothing where `source` is no such list. It is empty where no frame is the author's.
 std::optional<std::string> frame_of_the_author(const std::string &source) {
   static const std::regex frame(R"(^(.+)\((\d+)\): (.*)$)"), not_the_authors(R"(-packages/torch/|/repro_minify/|^<)");
-  std::istringstream lines(source);
   bool is_a_list = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(source)) {
     std::smatch parts;
     if (!std::regex_match(line, parts, frame))
       break;

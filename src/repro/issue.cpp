@@ -18,7 +18,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -132,10 +131,9 @@ json code_values(const ReproFacts &facts, const std::string &folder) {
 json versions_json(const ReproFacts &facts) {
   if (facts.environment.empty())
     return {{"versions", "PyTorch version: " + facts.torch_version + " (LibTorch)"}, {"processor", ""}};
-  std::istringstream lines(facts.environment);
   std::string versions, processor;
   bool of_processor = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(facts.environment)) {
     of_processor = line == "CPU:" || (of_processor && !line.empty());
     if (!line.starts_with("Vulnerability "))
       (of_processor ? processor : versions) += line + "\n";

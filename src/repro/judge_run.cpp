@@ -44,8 +44,7 @@ std::string last_words(const std::string &text) {
   const size_t last_frame = text.rfind("  File \"");
   if (last_frame == std::string::npos)
     return last_part(text);
-  std::istringstream lines(text.substr(last_frame));
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string &line : split_lines(text.substr(last_frame)))
     if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
       return line.substr(0, 600); // the exception; what follows is the rest of its message
   return "an exception";
@@ -219,9 +218,8 @@ bool raises(const std::string &said, const std::string &wanted) {
 
 /// In which line the last statement of a script begins. It is the one that lets the failure happen.
 int line_of_last_statement(const std::string &script) {
-  std::istringstream lines(script);
   int count = 0, last = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(script)) {
     ++count;
     if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
       last = count;

@@ -1,5 +1,6 @@
 #include "repro/python_source.h"
 
+#include "core/text.h"
 #include "repro/templates.h"
 
 #include <algorithm>
@@ -167,8 +168,7 @@ private:
 /// Each signature in one line, and four blanks where TorchScript's printer has two.
 std::vector<std::string> lines_of(const std::string &script) {
   std::vector<std::string> lines;
-  std::istringstream stream(script);
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string &line : split_lines(script)) {
     const size_t indent = std::min(line.find_first_not_of(' '), line.size());
     if (!lines.empty() && lines.back().starts_with("def ") && !lines.back().ends_with(':'))
       lines.back() += " " + line.substr(indent);

@@ -1,4 +1,5 @@
 #include "repro/repro_script.h"
+#include "core/text.h"
 #include "repro/repro_py.h"
 #include "repro/script_text.h"
 #include "repro/torchscript_program.h"
@@ -6,7 +7,6 @@
 #include "repro/triage.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -134,9 +134,8 @@ ReproScripts repro_scripts(const Program &given, const ReproFacts &facts) {
 }
 
 int lines_of_code(const std::string &script) {
-  std::istringstream stream(script);
   int count = 0;
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string &line : split_lines(script)) {
     const size_t begin = line.find_first_not_of(' ');
     count += begin != std::string::npos && line[begin] != '#';
   }

@@ -2,13 +2,13 @@
 
 #include "core/escape.h"
 #include "core/number_text.h"
+#include "core/text.h"
 #include "repro/ablation_names.h"
 #include "repro/script_run.h"
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 #include <vector>
 
 namespace repro_minify {
@@ -178,8 +178,7 @@ std::string fallback_for(const std::string &name) {
 
 std::string with_workaround(const std::string &script, const Workaround &workaround) {
   std::vector<std::string> lines;
-  std::istringstream stream(script);
-  for (std::string line; std::getline(stream, line);)
+  for (const std::string &line : split_lines(script))
     lines.push_back(line);
   std::string text;
   for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i)

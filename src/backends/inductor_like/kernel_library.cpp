@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
+#include "core/text.h"
 #include "tasks/compiler.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 
 #include <dlfcn.h>
@@ -48,8 +48,7 @@ const std::string &machine() {
 }
 
 std::string first_error(const std::string &output) {
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string &line : split_lines(output))
     if (const auto at = line.find("error: "); at != std::string::npos)
       return line.substr(at + 7);
   return output.substr(0, output.find('\n'));

@@ -4,6 +4,7 @@
 #include "backends/inductor_like/kernel_math.h"
 #include "core/escape.h"
 #include "core/number_text.h"
+#include "core/text.h"
 
 #include <set>
 #include <sstream>
@@ -126,9 +127,8 @@ static std::string compile(const char* source) {
 /// The C library's functions, of those that the kernels call.
 std::string mathematics(const std::string &kernels) {
   std::string text;
-  std::istringstream lines(plain_math());
   std::string function;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(plain_math())) {
     function += line + "\n";
     if (line.empty() || line.back() != '}')
       continue; // all of a function
