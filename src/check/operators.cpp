@@ -1,5 +1,6 @@
 #include "check/operators.h"
 
+#include "core/text.h"
 #include "program/python_call.h"
 #include "repro_minify/record.h"
 
@@ -188,10 +189,7 @@ std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph,
 }
 
 std::string to_string(const std::vector<UnsteadyOperator> &operators) {
-  std::string text;
-  for (const auto &unsteady : operators)
-    text += (text.empty() ? "" : ", ") + unsteady.name + " (" + unsteady.why + ")";
-  return text;
+  return joined(operators, ", ", [](const auto &unsteady) { return unsteady.name + " (" + unsteady.why + ")"; });
 }
 
 } // namespace repro_minify

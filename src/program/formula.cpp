@@ -1,6 +1,7 @@
 #include "program/formula.h"
 
 #include "core/number_text.h"
+#include "core/text.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
@@ -200,10 +201,7 @@ std::string dtype_source(at::ScalarType dtype) {
 }
 
 std::string sizes_source(const std::vector<int64_t> &sizes) {
-  std::string text = "{";
-  for (size_t i = 0; i < sizes.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(sizes[i]);
-  return text + "}";
+  return "{" + joined_numbers(sizes) + "}";
 }
 
 std::string formula_source(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {

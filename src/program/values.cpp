@@ -1,5 +1,6 @@
 #include "program/values.h"
 
+#include "core/text.h"
 #include "program/shared_pages.h"
 #include "program/value_digest.h"
 
@@ -218,10 +219,7 @@ std::string describe(const c10::IValue &value) {
   const auto &tensor = value.toTensor();
   if (!tensor.defined())
     return "None";
-  std::string text = dtype_name(tensor.scalar_type()) + "[";
-  for (int64_t i = 0; i < tensor.dim(); ++i)
-    text += (i ? ", " : "") + std::to_string(tensor.size(i));
-  text += "]";
+  std::string text = dtype_name(tensor.scalar_type()) + "[" + joined_numbers(tensor.sizes().vec()) + "]";
   if (tensor.layout() != at::kStrided) {
     std::ostringstream layout;
     layout << ' ' << tensor.layout();

@@ -4,6 +4,7 @@
 #include "backends/inductor_like/lowering.h"
 #include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
+#include "core/text.h"
 #include "program/compute.h"
 #include "repro_minify/record.h"
 
@@ -29,10 +30,8 @@ std::string description(const Plan &plan) {
   std::ostringstream text;
   for (const auto &step : plan.steps)
     if (const auto *kernel = std::get_if<KernelStep>(&step)) {
-      text << kernel->name << " over [";
-      for (size_t d = 0; d < kernel->kernel.sizes.size(); ++d)
-        text << (d ? ", " : "") << kernel->kernel.sizes[d];
-      text << "], outputs: " << kernel->kernel.outputs.size() << "\n";
+      text << kernel->name << " over [" << joined_numbers(kernel->kernel.sizes)
+           << "], outputs: " << kernel->kernel.outputs.size() << "\n";
     } else {
       text << "ATen: " << std::get<AtenStep>(step).node->kind().toQualString() << "\n";
     }

@@ -3,6 +3,7 @@
 #include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
+#include "core/text.h"
 #include "repro_minify/record.h"
 
 #include <torch/csrc/jit/passes/freeze_module.h>
@@ -42,9 +43,7 @@ void require_supported(const torch::jit::Module &module) {
   for (const torch::jit::Node *node : all_nodes(*graph))
     if (node->kind() != torch::jit::prim::Constant && !torch::jit::canEnableStaticRuntime(alone(node)))
       names.insert(node->kind().toQualString());
-  std::string text;
-  for (const auto &name : names)
-    text += (text.empty() ? "" : ", ") + name;
+  const std::string text = joined({names.begin(), names.end()});
   throw CannotCompile("Static Runtime does not support " + (text.empty() ? "an operator in it" : text));
 }
 
