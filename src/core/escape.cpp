@@ -68,27 +68,6 @@ std::string literal_of(const Character &character) {
                                 : "\"\\U" + padded_text(character.code, 8, 16) + "\"";
 }
 
-/// `mark` begins each line. Long lines are broken at spaces; what belongs together is indented.
-std::string block_of_comments(const std::string &text, const std::string &mark) {
-  constexpr size_t columns = 110;
-  std::string block;
-  for (std::string line : split_lines(text)) {
-    line = comment_text(line);
-    for (bool first = true; first || !line.empty(); first = false) {
-      const std::string indent = first ? "" : "  ";
-      size_t end = line.size();
-      if (end > columns) {
-        const size_t space = line.rfind(' ', columns);
-        end = space == std::string::npos || space == 0 ? columns : space;
-      }
-      block += line.empty() ? mark + "\n" : mark + " " + indent + comment_text(line.substr(0, end)) + "\n";
-      line.erase(0, end);
-      line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
-    }
-  }
-  return block;
-}
-
 } // namespace
 
 std::string visible_text(const std::string &text) {
@@ -114,12 +93,25 @@ std::string comment_text(const std::string &text) {
   return line;
 }
 
-std::string comment_block(const std::string &text) {
-  return block_of_comments(text, "//");
-}
-
-std::string python_comment_block(const std::string &text) {
-  return block_of_comments(text, "#");
+/// Long lines are broken at spaces; what belongs together is indented.
+std::string comment_block(const std::string &text, const std::string &mark) {
+  constexpr size_t columns = 110;
+  std::string block;
+  for (std::string line : split_lines(text)) {
+    line = comment_text(line);
+    for (bool first = true; first || !line.empty(); first = false) {
+      const std::string indent = first ? "" : "  ";
+      size_t end = line.size();
+      if (end > columns) {
+        const size_t space = line.rfind(' ', columns);
+        end = space == std::string::npos || space == 0 ? columns : space;
+      }
+      block += line.empty() ? mark + "\n" : mark + " " + indent + comment_text(line.substr(0, end)) + "\n";
+      line.erase(0, end);
+      line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
+    }
+  }
+  return block;
 }
 
 std::string python_string(const std::string &text) {

@@ -29,6 +29,16 @@ bool draws_random_numbers(const torch::jit::Graph &graph) {
   return any_node(graph.block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
 }
 
+bool has_role(const Program &program, Role role) {
+  return std::any_of(program.inputs.begin(), program.inputs.end(),
+                     [&](const ProgramInput &input) { return input.role == role; });
+}
+
+bool has_attributes(const Program &program) {
+  return std::any_of(program.inputs.begin(), program.inputs.end(),
+                     [](const ProgramInput &input) { return input.role != Role::Input; });
+}
+
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;

@@ -1,6 +1,7 @@
 // The ablation of issue.md: what the reduced program does under everything else.
 #include "program/compute.h"
 #include "repro/ablation_names.h"
+#include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/repro.h"
 
@@ -33,10 +34,6 @@ AblationRow row_of(const std::string &what, const Verdict &verdict, const Signat
   AblationRow row{what, in_words(verdict, wanted), fails};
   row.has_answer = verdict.outcome != Verdict::Outcome::Unresolved;
   return row;
-}
-
-bool is_inductor(const Backend &backend) {
-  return backend.name() == "inductor";
 }
 
 std::string with_grad(bool grad) {
@@ -97,7 +94,7 @@ public:
       other.grad = !other.grad;
       ask(name + with_grad(other.grad), facts_.backend, other);
     }
-    if (is_inductor(*facts_.backend)) // TorchScript is another tracker's concern
+    if (is_inductor(facts_)) // TorchScript is another tracker's concern
       return std::move(rows_);
     for (const char *other : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
       if (name != other && !facts_.not_reduced)
@@ -107,7 +104,7 @@ public:
 
   /// Asks inductor itself in the Python that is there, else in one of its own.
   std::vector<AblationRow> of_inductor() && {
-    if (is_inductor(*facts_.backend)) {
+    if (is_inductor(facts_)) {
       ask_ladder();
       ask(settings_of_inductor());
       if (facts_.signature.kind == FailureKind::Accuracy || facts_.signature.kind == FailureKind::Gradient)
@@ -236,7 +233,7 @@ std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &
 
 std::vector<AblationRow> ablate_inductor(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
                                          const BackendOptions &options) {
-  if (facts.not_reduced && !is_inductor(*facts.backend))
+  if (facts.not_reduced && !is_inductor(facts))
     return {{ablation_names::inductor, "not asked: it is given flat programs only", std::nullopt}};
   return Ablation(factory, facts, limits, options).of_inductor();
 }

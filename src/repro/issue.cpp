@@ -148,7 +148,7 @@ std::string logs_of(const ReproFacts &facts) {
 
 /// Its own rows are many, and none of that name.
 bool is_said_of_inductor(const ReproFacts &facts) {
-  return facts.backend->name() == "inductor" || has_row(facts, ablation_names::inductor);
+  return is_inductor(facts) || has_row(facts, ablation_names::inductor);
 }
 
 /// For the tracker of another project; empty where it is PyTorch's.

@@ -27,11 +27,11 @@ std::string without_last_line_end(std::string text) {
 }
 
 std::string comment_lines(const std::string &text) {
-  return without_last_line_end(comment_block(text));
+  return without_last_line_end(comment_block(text, "//"));
 }
 
 std::string python_comment(const std::string &text) {
-  return without_last_line_end(python_comment_block(text));
+  return without_last_line_end(comment_block(text, "#"));
 }
 
 /// Several statements, each in a line of its own.

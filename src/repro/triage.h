@@ -16,6 +16,10 @@ struct ProposedLabel {
 /// `reasons`: of preflight(). What is likely to be closed has no priority.
 std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons);
 
+inline bool is_inductor(const ReproFacts &facts) {
+  return facts.backend->name() == "inductor";
+}
+
 /// True if the backend's code is PyTorch's, so that its tracker is where the report goes.
 bool is_part_of_pytorch(const Backend &backend);
 /// The contents of issue.md, whatever the form.

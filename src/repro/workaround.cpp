@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "repro/ablation_names.h"
 #include "repro/script_run.h"
+#include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
@@ -192,7 +193,7 @@ std::string with_workaround(const std::string &script, const Workaround &workaro
 }
 
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question) {
-  if (facts.backend->name() != "inductor" || !facts.script.verified.value_or(false))
+  if (!is_inductor(facts) || !facts.script.verified.value_or(false))
     return std::nullopt;
   return Search(facts, question).found();
 }
