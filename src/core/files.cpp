@@ -35,6 +35,18 @@ std::string read_file(const std::filesystem::path &path) {
   }
 }
 
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 std::string mark_of_file(const std::filesystem::path &file) {
   struct stat status {};
   return stat(file.c_str(), &status) != 0
@@ -249,18 +261,6 @@ std::string PlainFile::read(std::uint64_t from, std::size_t most) const {
 
 bool PlainFile::cut(std::uint64_t size) const {
   return ftruncate(descriptor_, static_cast<off_t>(size)) == 0;
-}
-
-bool PlainFile::append(std::string_view bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 } // namespace repro_minify
