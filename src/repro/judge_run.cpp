@@ -27,10 +27,6 @@ namespace fs = std::filesystem;
 /// A tensor is printed whole; a program that prints for ever must not fill the disk.
 constexpr std::uintmax_t most_printed = std::uintmax_t{1} << 28;
 
-std::string last_part(const std::string &text) {
-  return text.substr(text.size() - std::min<size_t>(text.size(), 600));
-}
-
 /// Returns the line in which a repro says why it could not be tried, without the stack that LibTorch's messages end
 /// with; the end of the text where it says nothing of that.
 std::string why_untried(const std::string &text) {
@@ -297,6 +293,10 @@ std::string what_it_showed(const ReproRun &run, const Signature &wanted) {
 }
 
 } // namespace
+
+std::string last_part(const std::string &text) {
+  return text.substr(text.size() - std::min<size_t>(text.size(), 600));
+}
 
 std::vector<std::string> with_home(const std::string &folder) {
   const char *home = std::getenv("HOME");

@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string last_lines(const std::string &text) {
-  const size_t size = std::min<size_t>(text.size(), 600);
-  return text.substr(text.size() - size);
-}
-
 /// True if the machine lacks room, memory or processes, or the process was killed: that says nothing of what is built
 /// and run.
 bool is_trouble_of_the_machine(const JobEnd &job_end) {
@@ -69,8 +64,8 @@ std::string problem_of(const JobEnd &job_end) {
     return "";
   if (is_trouble_of_the_machine(job_end))
     return "the machine could not build repro.cpp, which says nothing of it: " +
-           last_lines(job_end.message + job_end.output_tail);
-  return "repro.cpp does not build: " + last_lines(job_end.output_tail);
+           last_part(job_end.message + job_end.output_tail);
+  return "repro.cpp does not build: " + last_part(job_end.output_tail);
 }
 
 std::vector<std::string> options_with(const std::string &compiler) {
