@@ -1,15 +1,13 @@
 #include "repro/python_source.h"
 
 #include "core/text.h"
-#include "repro/templates.h"
+#include "repro/render.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <map>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 
 namespace repro_minify {
 namespace {
@@ -17,13 +15,8 @@ namespace {
 using NamesByKind = std::map<std::string, std::set<std::string>>; // "method": {"add_", ...}
 
 NamesByKind read_python_names() {
-  const EmbeddedText *file = templates;
-  while (file->name && std::strcmp(file->name, "python_names.txt") != 0)
-    ++file;
-  if (!file->name)
-    throw std::logic_error("python_names.txt was not built in");
   NamesByKind names;
-  std::istringstream words(file->text);
+  std::istringstream words(template_text("python_names.txt"));
   std::set<std::string> *list = nullptr;
   for (std::string word; words >> word;)
     if (word.ends_with(':'))

@@ -121,13 +121,6 @@ void fill(ctemplate::TemplateDictionary &dictionary, const std::string &name, co
       fill_section(*dictionary.AddSectionDictionary(name), element);
 }
 
-std::string text_of(const std::string &name) {
-  for (const EmbeddedText *text = templates; text->name; ++text)
-    if (name == text->name)
-      return text->text;
-  throw std::logic_error("there is no " + name);
-}
-
 } // namespace
 
 std::string render(const std::string &name, const json &values) {
@@ -141,8 +134,15 @@ std::string render(const std::string &name, const json &values) {
   return text;
 }
 
+std::string template_text(const std::string &name) {
+  for (const EmbeddedText *text = templates; text->name; ++text)
+    if (name == text->name)
+      return text->text;
+  throw std::logic_error("there is no " + name);
+}
+
 nlohmann::json head_json() {
-  const std::string css = text_of("page.css"), js = text_of("page.js");
+  const std::string css = template_text("page.css"), js = template_text("page.js");
   const std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
                              digest_in_base64(css) + "'; script-src 'sha256-" + digest_in_base64(js) + "'";
   return {{"css", css}, {"js", js}, {"policy", policy}};
