@@ -50,23 +50,19 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
   return make_pass_backend(names);
 }
 
-bool begins_with(const std::string &text, const std::string &prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
 bool takes_the_rest(const std::string &text) {
-  return begins_with(text, "plugin:") || begins_with(text, "command:");
+  return text.starts_with("plugin:") || text.starts_with("command:");
 }
 
 /// Those of the Python worker.
 bool compiles_in_python(const std::string &given) {
-  return with_hyphens(given) == "inductor" || begins_with(given, "torch-compile:") || begins_with(given, "export:");
+  return with_hyphens(given) == "inductor" || given.starts_with("torch-compile:") || given.starts_with("export:");
 }
 
 bool is_backend(const std::string &given) {
   const std::string name = with_hyphens(given);
   const auto rows = list_backends();
-  return begins_with(name, "pass:") || compiles_in_python(given) ||
+  return name.starts_with("pass:") || compiles_in_python(given) ||
          std::any_of(rows.begin(), rows.end(), [&](const NamedRow &row) { return row.name == name; });
 }
 
@@ -139,7 +135,7 @@ std::vector<std::string> split_backend_names(const std::vector<std::string> &tex
       const std::string name = rest.substr(0, comma);
       more = comma != std::string::npos;
       rest.erase(0, more ? comma + 1 : rest.size());
-      const bool after_pass = names.size() > first && begins_with(names.back(), "pass:");
+      const bool after_pass = names.size() > first && names.back().starts_with("pass:");
       if (after_pass && !takes_the_rest(name) && !is_backend(name))
         names.back() += "," + name;
       else
