@@ -19,9 +19,8 @@ Compiled refuse_negation(torch::jit::Module module) {
 }
 
 Verdict::Outcome ask(const InterestingnessTest &test, const Program &program) {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(1);
-  return test.verdict_of(run_in_sandbox(test.job(std::make_shared<Program>(program)), limits)).outcome;
+  const Job job = test.job(std::make_shared<Program>(program));
+  return test.verdict_of(run_in_sandbox(job, {.timeout = std::chrono::minutes(1)})).outcome;
 }
 
 Program program_returning(const char *value) {
