@@ -142,10 +142,11 @@ public:
 /// The backend of that name ("freeze", "pass:peephole,cse"). Throws UserError for an unknown one, with what is known.
 std::unique_ptr<Backend> make_backend(const std::string &name, const BackendOptions &options = {});
 
-struct BackendRow {
+/// Something that can be chosen by its name: a backend, or a pass.
+struct NamedRow {
   std::string name, summary;
 };
 /// Every name that make_backend takes (for `pass:` each pass), in the order of the documentation.
-std::vector<BackendRow> list_backends();
+std::vector<NamedRow> list_backends();
 
 } // namespace repro_minify

@@ -48,5 +48,6 @@ Recording as_it_ended(const Recording &recording);
 
 /// The nodes of a graph in depth-first order.
 std::vector<torch::jit::Node *> all_nodes(torch::jit::Graph &graph);
+std::vector<const torch::jit::Node *> all_nodes(const torch::jit::Graph &graph);
 
 } // namespace repro_minify

@@ -103,9 +103,6 @@ Reduction reduce(const Program &start, const Verdict &start_verdict, const Signa
                  const InterestingnessTest &test, const ReduceOptions &options);
 
 /// The passes, in the order of the documentation.
-struct PassRow {
-  std::string name, summary;
-};
-std::vector<PassRow> list_reduction_passes();
+std::vector<NamedRow> list_reduction_passes();
 
 } // namespace repro_minify

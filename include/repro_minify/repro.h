@@ -78,8 +78,9 @@ struct Workaround {
   std::optional<double> times_as_long; ///< a call of that model, measured against one without it
 };
 
-/// The request, known before anything is checked.
-struct AskedFacts {
+/// Everything a report says, by the stage that fills it.
+struct ReproFacts {
+  // The request, known before anything is checked.
   std::string version, torch_version;
   std::string model_path, method, inputs_origin;
   std::vector<std::string> libraries; ///< of operators that PyTorch has not, as files beside the repro
@@ -96,20 +97,16 @@ struct AskedFacts {
   bool needs_determinism = false;
   unsigned hang_seconds = 30;     ///< after which the optimised side counts as one that hangs
   std::uint64_t memory_bytes = 0; ///< what the optimised side was given; 0: no limit
-};
 
-/// The outcome of the check of the model as it was given, and of flattening.
-struct OriginalFacts {
+  // The outcome of the check of the model as it was given, and of flattening.
   Signature signature;                        ///< the failure that is looked for
   Verdict original;                           ///< of the model as it was given
   int original_failed = 1, original_runs = 1; ///< how often it failed of how many runs
   std::string flatten_level;                  ///< how much was flattened: "straight line", "calls"
   std::optional<std::string> hidden_by;       ///< the flattening step that makes the failure vanish
   ProgramSize before;
-};
 
-/// The outcome of the search. Sizes count as ProgramSize does.
-struct SearchFacts {
+  // The outcome of the search. Sizes count as ProgramSize does.
   Verdict reduced; ///< of the program that is handed back
   /// Why the model is handed back as it was given, and what to try; nothing: it was reduced.
   std::optional<std::string> not_reduced;
@@ -121,10 +118,8 @@ struct SearchFacts {
   int checks = 0, cached = 0, resumed = 0;
   double search_seconds = 0, check_seconds = 0;
   std::vector<PassStatistics> passes;
-};
 
-/// The findings about the reduced program, and whether its repros hold.
-struct HandOverFacts {
+  // The findings about the reduced program, and whether its repros hold.
   std::optional<Bisection> bisection;  ///< nothing: not tried, or the backend has no steps
   std::optional<bool> reads_unwritten; ///< reads_unwritten_memory of it
   Movement movement;                   ///< movement_of_eager of it
@@ -142,9 +137,6 @@ struct HandOverFacts {
   double verify_seconds = 0, total_seconds = 0;
   std::vector<std::pair<std::string, double>> phases; ///< seconds of each, from start to end
 };
-
-/// Everything a report says: a part for each stage that fills it.
-struct ReproFacts : AskedFacts, OriginalFacts, SearchFacts, HandOverFacts {};
 
 /// "Wrong after FoldFrozenLinearBatchnorm.", or what else came of the bisection; empty where there is nothing to say.
 std::string bisection_sentence(const ReproFacts &facts);
@@ -201,46 +193,6 @@ struct VerifyOptions {
   /// repro.cpp may be built with the quickest compiler that there is: nothing in it but calls. What does not show the
   /// failure then is built once more, with the one that CMake chooses.
   bool any_compiler = false;
-};
-/// Builds repro.cpp in a clean folder and runs it.
-class ReproVerifier {
-public:
-  ReproVerifier();
-  ~ReproVerifier(); ///< kills what is still at work
-  ReproVerifier(const ReproVerifier &) = delete;
-  ReproVerifier &operator=(const ReproVerifier &) = delete;
-  /// Has CMake configure what repros of this backend look like as a rule, beside whatever the caller does until
-  /// verify(): it takes a second, and no program. `has_operators`: libraries of operators come along.
-  void configure(const Backend &backend, bool has_operators);
-  /// Does the repro.cpp in `folder` fail with the Signature? `marker` is what reproduction_marker() says of it. Called
-  /// once, with or without configure().
-  Verification verify(const std::string &folder, const std::string &marker, const Signature &wanted,
-                      const VerifyOptions &options = {});
-
-private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-/// repro.py of a backend that Python reaches, run by `python` (empty: there is none) in a fresh process. Of several
-/// ways to write it the plainest that shows the failure is kept in the folder; where none does there is no file. A
-/// script that could not be run, as there is no Python with torch, is kept; and for a backend that is used from Python
-/// the plainest one, which write_repro() has written.
-class ScriptVerifier {
-public:
-  ScriptVerifier(std::string folder, std::string python);
-  ~ScriptVerifier(); ///< kills what runs; without finish() nothing is in the folder
-  ScriptVerifier(const ScriptVerifier &) = delete;
-  ScriptVerifier &operator=(const ScriptVerifier &) = delete;
-  /// Writes the ways, and starts the plainest, which then runs beside whatever the caller does. Both have to live as
-  /// long. Throws nothing of its own: what went wrong is thrown by finish().
-  void begin(const Program &program, const ReproFacts &facts);
-  /// Called once, after begin().
-  ScriptVerification finish(const std::function<bool()> &interrupted = {});
-
-private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
 };
 
 /// Checks the reduced program under other settings for issue.md, a row each check: its own backend, that with gradients

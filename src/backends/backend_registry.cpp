@@ -28,7 +28,7 @@ std::string known_names() {
   return names + "pass:NAME[,NAME...], torch-compile:NAME, export:NAME|FILE.py, plugin:PATH.so, command:CMD";
 }
 
-std::vector<std::string> names_of(const std::vector<BackendRow> &rows) {
+std::vector<std::string> names_of(const std::vector<NamedRow> &rows) {
   std::vector<std::string> names;
   for (const auto &row : rows)
     names.push_back(row.name);
@@ -48,6 +48,22 @@ std::unique_ptr<Backend> make_passes(const std::string &list) {
   if (names.empty())
     throw UserError("--backend pass: names no pass; `repro-minify backends` lists them");
   return make_pass_backend(names);
+}
+
+bool takes_the_rest(const std::string &text) {
+  return text.starts_with("plugin:") || text.starts_with("command:");
+}
+
+/// Those of the Python worker.
+bool compiles_in_python(const std::string &given) {
+  return with_hyphens(given) == "inductor" || given.starts_with("torch-compile:") || given.starts_with("export:");
+}
+
+bool is_backend(const std::string &given) {
+  const std::string name = with_hyphens(given);
+  const auto rows = list_backends();
+  return name.starts_with("pass:") || compiles_in_python(given) ||
+         std::any_of(rows.begin(), rows.end(), [&](const NamedRow &row) { return row.name == name; });
 }
 
 } // namespace
@@ -99,8 +115,8 @@ Identity identity_of(const BackendOptions &options) {
   return identity;
 }
 
-std::vector<BackendRow> list_backends() {
-  std::vector<BackendRow> rows;
+std::vector<NamedRow> list_backends() {
+  std::vector<NamedRow> rows;
   for (Maker maker : makers) {
     const auto backend = maker({});
     rows.push_back({backend->name(), backend->summary()});
@@ -109,30 +125,6 @@ std::vector<BackendRow> list_backends() {
     rows.push_back({"pass:" + pass.name, pass.summary});
   return rows;
 }
-
-namespace {
-
-bool begins_with(const std::string &text, const std::string &prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
-
-bool takes_the_rest(const std::string &text) {
-  return begins_with(text, "plugin:") || begins_with(text, "command:");
-}
-
-/// Those of the Python worker.
-bool compiles_in_python(const std::string &given) {
-  return with_hyphens(given) == "inductor" || begins_with(given, "torch-compile:") || begins_with(given, "export:");
-}
-
-bool is_backend(const std::string &given) {
-  const std::string name = with_hyphens(given);
-  const auto rows = list_backends();
-  return begins_with(name, "pass:") || compiles_in_python(given) ||
-         std::any_of(rows.begin(), rows.end(), [&](const BackendRow &row) { return row.name == name; });
-}
-
-} // namespace
 
 std::vector<std::string> split_backend_names(const std::vector<std::string> &texts) {
   std::vector<std::string> names;
@@ -143,7 +135,7 @@ std::vector<std::string> split_backend_names(const std::vector<std::string> &tex
       const std::string name = rest.substr(0, comma);
       more = comma != std::string::npos;
       rest.erase(0, more ? comma + 1 : rest.size());
-      const bool after_pass = names.size() > first && begins_with(names.back(), "pass:");
+      const bool after_pass = names.size() > first && names.back().starts_with("pass:");
       if (after_pass && !takes_the_rest(name) && !is_backend(name))
         names.back() += "," + name;
       else

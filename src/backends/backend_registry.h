@@ -23,21 +23,21 @@ std::unique_ptr<Backend> make_inductor_like_backend(const BackendOptions &option
 std::unique_ptr<Backend> make_inductor_backend(const BackendOptions &options);
 /// `names` are pass names, each of list_passes().
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names);
-std::vector<BackendRow> list_passes();
+std::vector<NamedRow> list_passes();
 /// Throws UserError for what is no plugin: a missing file, another version, functions that are not there.
 std::unique_ptr<Backend> make_plugin_backend(const std::string &path);
-BackendRow plugin_row();
+NamedRow plugin_row();
 /// `line` is split as split_words() does. Throws UserError for one without words.
 std::unique_ptr<Backend> make_command_backend(const std::string &line, const BackendOptions &options);
-BackendRow command_row();
+NamedRow command_row();
 /// `name`: as torch.compile knows it, or MODULE:FUNCTION. Throws UserError for an empty one.
 std::unique_ptr<Backend> make_torch_compile_backend(const std::string &name, const BackendOptions &options);
-BackendRow torch_compile_row();
+NamedRow torch_compile_row();
 /// The names that torch.compile knows in this Python; empty where there is none with torch. Imports torch for seconds.
 std::vector<std::string> dynamo_backends(const std::string &python);
 /// `recipe`: one of recipe_names(), or a FILE.py. Throws UserError for what is neither.
 std::unique_ptr<Backend> make_export_backend(const std::string &recipe, const BackendOptions &options);
-BackendRow export_row();
+NamedRow export_row();
 /// Those of this installation.
 std::vector<std::string> recipe_names();
 

@@ -126,6 +126,10 @@ void order_signatures(Verdict &verdict) {
   signatures.insert(signatures.begin(), dtype);
 }
 
+std::size_t bytes_of_module(const torch::jit::Module &module) {
+  return bytes_of_tensors(module.parameters()) + bytes_of_tensors(module.buffers());
+}
+
 } // namespace
 
 std::string nearer_to_fp64(const Verdict &verdict) {
@@ -177,14 +181,6 @@ bool compare_runs(const Observed &ref, const Observed &res, const Observed *fp64
   order_signatures(verdict);
   return all;
 }
-
-namespace {
-
-std::size_t bytes_of_module(const torch::jit::Module &module) {
-  return bytes_of_tensors(module.parameters()) + bytes_of_tensors(module.buffers());
-}
-
-} // namespace
 
 RunOptions CheckContext::run_options() const {
   return {.grad = options.grad,

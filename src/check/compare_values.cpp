@@ -82,6 +82,18 @@ std::optional<at::Tensor> list_as_tensor(c10::ArrayRef<c10::IValue> elements) {
   return at::stack(parts);
 }
 
+std::string layout_name(at::Layout layout) {
+  std::ostringstream out;
+  out << layout;
+  return out.str();
+}
+
+TensorForm form_of_number(c10::ScalarType dtype) {
+  TensorForm form;
+  form.dtype = dtype;
+  return form;
+}
+
 } // namespace
 
 std::string type_name(const c10::IValue &value) {
@@ -195,22 +207,6 @@ std::string key_text(const c10::IValue &key) {
   out << key;
   return out.str();
 }
-
-namespace {
-
-std::string layout_name(at::Layout layout) {
-  std::ostringstream out;
-  out << layout;
-  return out.str();
-}
-
-TensorForm form_of_number(c10::ScalarType dtype) {
-  TensorForm form;
-  form.dtype = dtype;
-  return form;
-}
-
-} // namespace
 
 TensorForm form_of(const at::Tensor &tensor) {
   TensorForm form;

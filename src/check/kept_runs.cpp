@@ -161,6 +161,13 @@ void write_whole(const std::string &file, const std::vector<char> &bytes) {
     fs::remove(part, error);
 }
 
+/// Everything about a backend that its eager side depends on (CheckContext); the options are the same for all.
+std::string settings_of(const Backend &backend, const CheckOptions &options) {
+  const bool all_gradients = !options.grad || backend.traits().gradients == Gradients::All;
+  return std::string(run_settings(backend, options).autocast ? "autocast" : "") + "," +
+         (all_gradients ? "all gradients" : "");
+}
+
 } // namespace
 
 void keep_runs(const std::string &file, const KeptRuns &runs) noexcept {
@@ -202,17 +209,6 @@ Observed narrowed(Observed all, const RunOptions &how) {
     }
   return some;
 }
-
-namespace {
-
-/// Everything about a backend that its eager side depends on (CheckContext); the options are the same for all.
-std::string settings_of(const Backend &backend, const CheckOptions &options) {
-  const bool all_gradients = !options.grad || backend.traits().gradients == Gradients::All;
-  return std::string(run_settings(backend, options).autocast ? "autocast" : "") + "," +
-         (all_gradients ? "all gradients" : "");
-}
-
-} // namespace
 
 EagerMemo::EagerMemo() : owner_(getpid()) {
   static std::atomic<int> number = 0;

@@ -26,6 +26,59 @@ bool has(const LeafReport &leaf, FailureKind kind) {
   return std::find(leaf.kinds.begin(), leaf.kinds.end(), kind) != leaf.kinds.end();
 }
 
+double seconds(std::chrono::microseconds time) {
+  return static_cast<double>(time.count()) * 1e-6;
+}
+
+/// "(20 s; eager took 0.0123 s)".
+std::string limit_text(const JobEnd &job_end) {
+  std::string limit = rounded_text(seconds(job_end.wall - job_end.before_stage)) + " s";
+  if (job_end.stage == "optimised")
+    limit += "; eager took " + rounded_text(seconds(job_end.before_stage)) + " s";
+  return " (" + limit + ")";
+}
+
+/// In the optimised stage it is the backend's failure, before that eager's own.
+Verdict backend_or_eager(const JobEnd &job_end, Signature signature, const std::string &what) {
+  Verdict verdict;
+  if (job_end.stage == "optimised") {
+    verdict.outcome = Verdict::Outcome::Fail;
+    verdict.signatures = {std::move(signature)};
+    verdict.message = "the optimised run " + what;
+    verdict.eager_seconds = seconds(job_end.before_stage);
+    return verdict;
+  }
+  verdict.eager_failed = job_end.stage == "eager";
+  verdict.message = (verdict.eager_failed ? "eager itself " : "the fp64 reference ") + what;
+  return verdict;
+}
+
+Verdict no_answer(const std::string &message) {
+  Verdict verdict;
+  verdict.message = message;
+  return verdict;
+}
+
+/// The innermost named frames: enough to tell two crashes apart, few enough to be the same in a smaller program.
+std::string crash_detail(const JobEnd &job_end) {
+  constexpr size_t most_frames = 2;
+  std::string text = "signal " + std::to_string(job_end.signal);
+  size_t named = 0;
+  for (const auto &frame : job_end.frames)
+    if (frame != "?" && named < most_frames)
+      text += (named++ ? ", " : " in ") + frame;
+  return text;
+}
+
+Verdict crash_verdict(const JobEnd &job_end) {
+  std::string what = "ends with signal " + std::to_string(job_end.signal) + " (" + strsignal(job_end.signal) + ")";
+  bool first = true;
+  for (const auto &frame : job_end.frames)
+    if (frame != "?")
+      what += (std::exchange(first, false) ? " in " : " < ") + frame;
+  return backend_or_eager(job_end, {FailureKind::Crash, "", crash_detail(job_end), job_end.signal}, what);
+}
+
 } // namespace
 
 const std::vector<LeafReport> &leaves_at(const Verdict &verdict, const std::string &where) {
@@ -93,15 +146,8 @@ std::string to_string(const Signature &signature) {
 }
 
 const char *to_string(SameFailure same_failure) {
-  switch (same_failure) {
-  case SameFailure::Strict:
-    return "strict";
-  case SameFailure::Kind:
-    return "kind";
-  case SameFailure::Any:
-    return "any";
-  }
-  return "?";
+  constexpr const char *names[] = {"strict", "kind", "any"};
+  return names[static_cast<size_t>(same_failure)];
 }
 
 bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_failure) {
@@ -118,31 +164,9 @@ std::string normalise_message(const std::string &message) {
 }
 
 const char *to_string(FailureKind kind) {
-  switch (kind) {
-  case FailureKind::Crash:
-    return "crash";
-  case FailureKind::Hang:
-    return "hang";
-  case FailureKind::Memory:
-    return "memory";
-  case FailureKind::Exception:
-    return "exception";
-  case FailureKind::Structure:
-    return "structure";
-  case FailureKind::Shape:
-    return "shape";
-  case FailureKind::Nan:
-    return "nan";
-  case FailureKind::Gradient:
-    return "gradient";
-  case FailureKind::Accuracy:
-    return "accuracy";
-  case FailureKind::Dtype:
-    return "dtype";
-  case FailureKind::Interesting:
-    return "interesting";
-  }
-  return "unknown";
+  constexpr const char *names[] = {"crash", "hang",     "memory",   "exception", "structure",  "shape",
+                                   "nan",   "gradient", "accuracy", "dtype",     "interesting"};
+  return names[static_cast<size_t>(kind)];
 }
 
 FailureKind failure_kind_from(const std::string &name) {
@@ -157,63 +181,6 @@ bool is_comparison(FailureKind kind) {
 }
 
 // Turns the end of a check's process into a Verdict.
-
-namespace {
-
-double seconds(std::chrono::microseconds time) {
-  return static_cast<double>(time.count()) * 1e-6;
-}
-
-/// "(20 s; eager took 0.0123 s)".
-std::string limit_text(const JobEnd &job_end) {
-  std::string limit = rounded_text(seconds(job_end.wall - job_end.before_stage)) + " s";
-  if (job_end.stage == "optimised")
-    limit += "; eager took " + rounded_text(seconds(job_end.before_stage)) + " s";
-  return " (" + limit + ")";
-}
-
-/// In the optimised stage it is the backend's failure, before that eager's own.
-Verdict backend_or_eager(const JobEnd &job_end, Signature signature, const std::string &what) {
-  Verdict verdict;
-  if (job_end.stage == "optimised") {
-    verdict.outcome = Verdict::Outcome::Fail;
-    verdict.signatures = {std::move(signature)};
-    verdict.message = "the optimised run " + what;
-    verdict.eager_seconds = seconds(job_end.before_stage);
-    return verdict;
-  }
-  verdict.eager_failed = job_end.stage == "eager";
-  verdict.message = (verdict.eager_failed ? "eager itself " : "the fp64 reference ") + what;
-  return verdict;
-}
-
-Verdict no_answer(const std::string &message) {
-  Verdict verdict;
-  verdict.message = message;
-  return verdict;
-}
-
-/// The innermost named frames: enough to tell two crashes apart, few enough to be the same in a smaller program.
-std::string crash_detail(const JobEnd &job_end) {
-  constexpr size_t most_frames = 2;
-  std::string text = "signal " + std::to_string(job_end.signal);
-  size_t named = 0;
-  for (const auto &frame : job_end.frames)
-    if (frame != "?" && named < most_frames)
-      text += (named++ ? ", " : " in ") + frame;
-  return text;
-}
-
-Verdict crash_verdict(const JobEnd &job_end) {
-  std::string what = "ends with signal " + std::to_string(job_end.signal) + " (" + strsignal(job_end.signal) + ")";
-  bool first = true;
-  for (const auto &frame : job_end.frames)
-    if (frame != "?")
-      what += (std::exchange(first, false) ? " in " : " < ") + frame;
-  return backend_or_eager(job_end, {FailureKind::Crash, "", crash_detail(job_end), job_end.signal}, what);
-}
-
-} // namespace
 
 Verdict verdict_of(const JobEnd &job_end) {
   Verdict verdict;

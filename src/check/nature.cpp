@@ -116,23 +116,9 @@ private:
 } // namespace
 
 const char *to_string(Kind kind) {
-  switch (kind) {
-  case Kind::WrongValue:
-    return "wrong value";
-  case Kind::Rounding:
-    return "rounding";
-  case Kind::IllConditioned:
-    return "ill-conditioned";
-  case Kind::Cast:
-    return "cast";
-  case Kind::Tie:
-    return "tie or order";
-  case Kind::UnwrittenMemory:
-    return "uninitialised memory";
-  case Kind::RandomNumbers:
-    return "random numbers";
-  }
-  return "?";
+  constexpr const char *names[] = {"wrong value",          "rounding",      "ill-conditioned", "cast", "tie or order",
+                                   "uninitialised memory", "random numbers"};
+  return names[static_cast<size_t>(kind)];
 }
 
 std::string to_string(const Nature &nature) {

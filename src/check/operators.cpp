@@ -1,6 +1,8 @@
 #include "check/operators.h"
 
+#include "core/text.h"
 #include "program/python_call.h"
+#include "repro_minify/record.h"
 
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -24,32 +26,6 @@ std::unique_ptr<at::ObserverContext> begin_call(const at::RecordFunction &functi
 void end_call(const at::RecordFunction &, at::ObserverContext *) {
   --depth;
 }
-
-} // namespace
-
-OperatorCounter::OperatorCounter(OperatorCalls &calls)
-    : handle_(at::addThreadLocalCallback(
-          at::RecordFunctionCallback(begin_call, end_call).scopes({at::RecordScope::FUNCTION}))) {
-  depth = 0;
-  counted = &calls;
-}
-
-OperatorCounter::~OperatorCounter() {
-  counted = nullptr;
-  at::removeCallback(handle_);
-}
-
-std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const OperatorCalls &optimised) {
-  std::vector<std::string> rewritten;
-  for (const auto &[name, calls] : eager) {
-    const auto found = optimised.find(name);
-    if (found == optimised.end() || found->second < calls)
-      rewritten.push_back(name);
-  }
-  return rewritten;
-}
-
-namespace {
 
 constexpr const char *docs = "torch.use_deterministic_algorithms, documentation of PyTorch 2.13.0";
 constexpr const char *notes = "PyTorch's notes on reproducibility";
@@ -154,17 +130,6 @@ class RandomnessFinder {
 public:
   RandomnessFinder(c10::Device device, bool grad) : device_(device), grad_(grad) {}
 
-  void look(const torch::jit::Block *block) {
-    for (const torch::jit::Node *node : block->nodes()) {
-      look_at(node);
-      for (const torch::jit::Block *inner : node->blocks())
-        look(inner);
-    }
-  }
-
-  std::vector<UnsteadyOperator> take() { return std::move(found_); }
-
-private:
   void look_at(const torch::jit::Node *node) {
     const std::string name = plain_name(node);
     if (does_nothing(node))
@@ -179,6 +144,9 @@ private:
     }
   }
 
+  std::vector<UnsteadyOperator> take() { return std::move(found_); }
+
+private:
   c10::Device device_;
   bool grad_;
   std::set<std::string> seen_;
@@ -187,21 +155,41 @@ private:
 
 } // namespace
 
+OperatorCounter::OperatorCounter(OperatorCalls &calls)
+    : handle_(at::addThreadLocalCallback(
+          at::RecordFunctionCallback(begin_call, end_call).scopes({at::RecordScope::FUNCTION}))) {
+  depth = 0;
+  counted = &calls;
+}
+
+OperatorCounter::~OperatorCounter() {
+  counted = nullptr;
+  at::removeCallback(handle_);
+}
+
+std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const OperatorCalls &optimised) {
+  std::vector<std::string> rewritten;
+  for (const auto &[name, calls] : eager) {
+    const auto found = optimised.find(name);
+    if (found == optimised.end() || found->second < calls)
+      rewritten.push_back(name);
+  }
+  return rewritten;
+}
+
 const std::vector<NondeterministicOperator> &nondeterministic_operators() {
   return nondeterministic;
 }
 
 std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad) {
   RandomnessFinder finder(device, grad);
-  finder.look(graph.block());
+  for (const torch::jit::Node *node : all_nodes(graph))
+    finder.look_at(node);
   return finder.take();
 }
 
 std::string to_string(const std::vector<UnsteadyOperator> &operators) {
-  std::string text;
-  for (const auto &unsteady : operators)
-    text += (text.empty() ? "" : ", ") + unsteady.name + " (" + unsteady.why + ")";
-  return text;
+  return joined(operators, ", ", [](const auto &unsteady) { return unsteady.name + " (" + unsteady.why + ")"; });
 }
 
 } // namespace repro_minify

@@ -41,33 +41,6 @@ bool is_whole_and_let_pass(const LeafReport &leaf) {
   return leaf.same && is_whole(leaf) && leaf.max_abs_error > 0;
 }
 
-} // namespace
-
-bool lets_whole_numbers_pass(const Verdict &verdict) {
-  return first_leaf(verdict, is_whole_and_let_pass).second != nullptr;
-}
-
-std::string let_pass_text(const Verdict &verdict) {
-  if (const std::string nearer = nearer_to_fp64(verdict); !nearer.empty())
-    return nearer + " differs, nearer to float64 than eager";
-  const auto [name, leaf] = first_leaf(verdict, is_whole_and_let_pass);
-  std::ostringstream text;
-  if (leaf) {
-    text << name << " differs by up to " << leaf->max_abs_error << ", and holds no floating-point numbers";
-    return text.str();
-  }
-  const auto [far_name, far] =
-      first_leaf(verdict, [](const LeafReport &each) { return each.same && differs_by_much(each); });
-  if (far)
-    text << far_name << " differs by up to " << far->max_abs_error << ", and its RMSE against float64 is "
-         << far->res_error << " where eager's is " << far->ref_error;
-  return text.str();
-}
-
-// Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
-
-namespace {
-
 using nlohmann::json;
 
 constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
@@ -186,6 +159,29 @@ Verdict::Trouble trouble_from(const std::string &name) {
 }
 
 } // namespace
+
+bool lets_whole_numbers_pass(const Verdict &verdict) {
+  return first_leaf(verdict, is_whole_and_let_pass).second != nullptr;
+}
+
+std::string let_pass_text(const Verdict &verdict) {
+  if (const std::string nearer = nearer_to_fp64(verdict); !nearer.empty())
+    return nearer + " differs, nearer to float64 than eager";
+  const auto [name, leaf] = first_leaf(verdict, is_whole_and_let_pass);
+  std::ostringstream text;
+  if (leaf) {
+    text << name << " differs by up to " << leaf->max_abs_error << ", and holds no floating-point numbers";
+    return text.str();
+  }
+  const auto [far_name, far] =
+      first_leaf(verdict, [](const LeafReport &each) { return each.same && differs_by_much(each); });
+  if (far)
+    text << far_name << " differs by up to " << far->max_abs_error << ", and its RMSE against float64 is "
+         << far->res_error << " where eager's is " << far->ref_error;
+  return text.str();
+}
+
+// Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.
 
 std::string to_json(const Verdict &verdict) {
   json signatures = json::array();

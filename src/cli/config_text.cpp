@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 namespace repro_minify {
 namespace {
@@ -53,7 +54,7 @@ std::vector<ConfigEntry> read_config_text(const std::string &text) {
   } catch (const toml::parse_error &problem) {
     std::ostringstream words;
     words << "line " << problem.source().begin.line << ": " << problem.description();
-    throw BadConfig(words.str());
+    throw std::invalid_argument(words.str());
   }
 }
 

@@ -1,16 +1,9 @@
 // Reads a configuration file into its entries, without checking that there are such options.
 #pragma once
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace repro_minify {
-
-/// Why a text is no configuration, in words that follow "FILE: ".
-class BadConfig : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 struct ConfigEntry {
   std::string name;
@@ -18,7 +11,8 @@ struct ConfigEntry {
   std::string problem;             ///< why there are none that an option takes; empty: there are
 };
 
-/// The entries of a text in TOML. Throws BadConfig for what is no TOML, with the line.
+/// The entries of a text in TOML. Throws std::invalid_argument for what is no TOML, with the line, in words that
+/// follow "FILE: ".
 std::vector<ConfigEntry> read_config_text(const std::string &text);
 
 } // namespace repro_minify

@@ -82,6 +82,31 @@ std::vector<std::string> search_lines(const LiveState &state, int width, bool pl
           clipped("  " + time, width), clipped("  now " + progress.pass + summary_of(progress.pass), width)};
 }
 
+using std::chrono::milliseconds;
+
+/// True if the locale is UTF-8. As in the C library, the first of these variables that is not empty decides.
+bool locale_is_utf8() {
+  for (const char *name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char *value = std::getenv(name); value && *value) {
+      const std::string locale = value;
+      return locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    }
+  return false;
+}
+
+void write_to_log(Severity severity, const std::string &text) {
+  switch (severity) {
+  case Severity::Detail:
+    return log::debug(text);
+  case Severity::Info:
+    return log::info(text);
+  case Severity::Warning:
+    return log::warning(text);
+  case Severity::Error:
+    return log::error(text);
+  }
+}
+
 } // namespace
 
 std::string small_curve(const std::vector<int> &sizes, int width, bool plain) {
@@ -117,22 +142,6 @@ std::vector<std::string> live_lines(const LiveState &state, int width, bool plai
     lines.push_back(clipped("  " + state.count, room));
   return lines;
 }
-
-namespace {
-
-using std::chrono::milliseconds;
-
-/// True if the locale is UTF-8. As in the C library, the first of these variables that is not empty decides.
-bool locale_is_utf8() {
-  for (const char *name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (const char *value = std::getenv(name); value && *value) {
-      const std::string locale = value;
-      return locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-    }
-  return false;
-}
-
-} // namespace
 
 ProgressPrinter::ProgressPrinter(bool quiet, std::string subject) : quiet_(quiet), plain_(!locale_is_utf8()) {
   state_.subject = std::move(subject);
@@ -210,23 +219,6 @@ void ProgressPrinter::finish() {
   state_.count.clear();
   hide();
 }
-
-namespace {
-
-void write_to_log(Severity severity, const std::string &text) {
-  switch (severity) {
-  case Severity::Detail:
-    return log::debug(text);
-  case Severity::Info:
-    return log::info(text);
-  case Severity::Warning:
-    return log::warning(text);
-  case Severity::Error:
-    return log::error(text);
-  }
-}
-
-} // namespace
 
 MinifyOptions minify_options(const Options &options, ProgressPrinter &progress) {
   MinifyOptions how = minify_options(options);

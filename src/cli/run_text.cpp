@@ -130,6 +130,31 @@ void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts
   facts.nature = nature_of(known);
 }
 
+nlohmann::json timing_json(const std::optional<Timing> &timing) {
+  if (!timing)
+    return nullptr;
+  return {{"calls", timing->calls},
+          {"eager_seconds", timing->eager_seconds},
+          {"optimised_seconds", timing->optimised_seconds},
+          {"compile_seconds", timing->compile_seconds}};
+}
+
+nlohmann::json nature_json(const std::optional<Nature> &nature) {
+  if (!nature)
+    return nullptr;
+  return {
+      {"kind", to_string(nature->kind)}, {"why", nature->why}, {"units_in_the_last_place", json_number(nature->units)}};
+}
+
+nlohmann::json settings_json(const RunSettings &settings) {
+  return {{"device", settings.device.str()},
+          {"seed", settings.seed},
+          {"threads", settings.threads},
+          {"autocast", settings.autocast ? nlohmann::json(dtype_name(settings.autocast_dtype)) : nullptr},
+          {"deterministic", to_string(settings.determinism)},
+          {"tf32", settings.tf32}};
+}
+
 } // namespace
 
 RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing) {
@@ -184,35 +209,6 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
   write_settings(out, verdict, session);
   return out.str();
 }
-
-namespace {
-
-nlohmann::json timing_json(const std::optional<Timing> &timing) {
-  if (!timing)
-    return nullptr;
-  return {{"calls", timing->calls},
-          {"eager_seconds", timing->eager_seconds},
-          {"optimised_seconds", timing->optimised_seconds},
-          {"compile_seconds", timing->compile_seconds}};
-}
-
-nlohmann::json nature_json(const std::optional<Nature> &nature) {
-  if (!nature)
-    return nullptr;
-  return {
-      {"kind", to_string(nature->kind)}, {"why", nature->why}, {"units_in_the_last_place", json_number(nature->units)}};
-}
-
-nlohmann::json settings_json(const RunSettings &settings) {
-  return {{"device", settings.device.str()},
-          {"seed", settings.seed},
-          {"threads", settings.threads},
-          {"autocast", settings.autocast ? nlohmann::json(dtype_name(settings.autocast_dtype)) : nullptr},
-          {"deterministic", to_string(settings.determinism)},
-          {"tf32", settings.tf32}};
-}
-
-} // namespace
 
 std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;

@@ -1,13 +1,13 @@
 #include "core/escape.h"
 
 #include "core/number_text.h"
+#include "core/text.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -93,14 +93,11 @@ std::string comment_text(const std::string &text) {
   return line;
 }
 
-namespace {
-
-/// `mark` begins each line. Long lines are broken at spaces; what belongs together is indented.
-std::string block_of_comments(const std::string &text, const std::string &mark) {
+/// Long lines are broken at spaces; what belongs together is indented.
+std::string comment_block(const std::string &text, const std::string &mark) {
   constexpr size_t columns = 110;
-  std::istringstream lines(text);
   std::string block;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line : split_lines(text)) {
     line = comment_text(line);
     for (bool first = true; first || !line.empty(); first = false) {
       const std::string indent = first ? "" : "  ";
@@ -115,16 +112,6 @@ std::string block_of_comments(const std::string &text, const std::string &mark) 
     }
   }
   return block;
-}
-
-} // namespace
-
-std::string comment_block(const std::string &text) {
-  return block_of_comments(text, "//");
-}
-
-std::string python_comment_block(const std::string &text) {
-  return block_of_comments(text, "#");
 }
 
 std::string python_string(const std::string &text) {

@@ -13,10 +13,8 @@ std::string visible_text(const std::string &text);
 /// One line for a C++ comment: no line breaks, no control characters (see visible_text()), no backslash at the end to
 /// swallow the next line.
 std::string comment_text(const std::string &text);
-/// Several lines for a C++ block of `//` comments.
-std::string comment_block(const std::string &text);
-/// The same for Python, of `#` comments.
-std::string python_comment_block(const std::string &text);
+/// Several lines of comments, which `mark` begins: "//" in C++, "#" in Python.
+std::string comment_block(const std::string &text, const std::string &mark);
 /// Any text as a Python string literal, with its quotes, in printable ASCII.
 std::string python_string(const std::string &text);
 /// A C++ raw string literal, with a delimiter that the text does not contain; characters that cannot be seen stand in

@@ -35,6 +35,18 @@ std::string read_file(const std::filesystem::path &path) {
   }
 }
 
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 std::string mark_of_file(const std::filesystem::path &file) {
   struct stat status {};
   return stat(file.c_str(), &status) != 0
@@ -81,25 +93,6 @@ bool make_private(const fs::path &folder) {
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
          ((status.st_mode & 0777) == 0700 || chmod(folder.c_str(), 0700) == 0);
 }
-
-} // namespace
-
-fs::path kept_folder(const std::string &name) {
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path base;
-  if (cache && *cache == '/')
-    base = cache;
-  else if (home && *home == '/')
-    base = fs::path(home) / ".cache";
-  else
-    return "";
-  std::error_code ignored;
-  fs::create_directories(base, ignored);
-  const fs::path ours = base / "repro-minify", folder = ours / name;
-  return is_safe(base) && make_private(ours) && make_private(folder) ? folder : fs::path();
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -149,7 +142,37 @@ void remove_folder(const fs::path &folder) {
   fs::remove_all(folder, error);
 }
 
+constexpr int carefully = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC; // opening a pipe would wait for its other end
+constexpr const char *no_file = "is a link, or something else that is no plain file of its own";
+
+/// True for a regular file with one name: a second name of another user's file is as good as a link to it.
+bool is_plain(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
+}
+
+std::runtime_error cannot_write() {
+  if (errno == ELOOP || errno == ENXIO)
+    return std::runtime_error(no_file);
+  return std::runtime_error(std::string("cannot be written: ") + std::strerror(errno));
+}
+
 } // namespace
+
+fs::path kept_folder(const std::string &name) {
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  fs::path base;
+  if (cache && *cache == '/')
+    base = cache;
+  else if (home && *home == '/')
+    base = fs::path(home) / ".cache";
+  else
+    return "";
+  std::error_code ignored;
+  fs::create_directories(base, ignored);
+  const fs::path ours = base / "repro-minify", folder = ours / name;
+  return is_safe(base) && make_private(ours) && make_private(folder) ? folder : fs::path();
+}
 
 void remove_left_over_folders(const fs::path &parent) {
   std::error_code error;
@@ -183,25 +206,6 @@ TemporaryFolder::~TemporaryFolder() {
     remove_folder(path_);
   close(lock_);
 }
-
-namespace {
-
-constexpr int carefully = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC; // opening a pipe would wait for its other end
-constexpr const char *no_file = "is a link, or something else that is no plain file of its own";
-
-/// True for a regular file with one name: a second name of another user's file is as good as a link to it.
-bool is_plain(int descriptor) {
-  struct stat status {};
-  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
-}
-
-std::runtime_error cannot_write() {
-  if (errno == ELOOP || errno == ENXIO)
-    return std::runtime_error(no_file);
-  return std::runtime_error(std::string("cannot be written: ") + std::strerror(errno));
-}
-
-} // namespace
 
 PlainFile PlainFile::at(const std::string &path) {
   PlainFile file(open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | carefully, 0666));
@@ -257,18 +261,6 @@ std::string PlainFile::read(std::uint64_t from, std::size_t most) const {
 
 bool PlainFile::cut(std::uint64_t size) const {
   return ftruncate(descriptor_, static_cast<off_t>(size)) == 0;
-}
-
-bool PlainFile::append(std::string_view bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 } // namespace repro_minify

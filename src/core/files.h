@@ -12,6 +12,9 @@ namespace repro_minify {
 /// Returns the whole content of a file; empty for one that cannot be read.
 std::string read_file(const std::filesystem::path &path);
 
+/// Writes all of it, in one go if the system can. Returns false, with errno, if some of it is missing.
+bool write_all(int descriptor, std::string_view bytes);
+
 /// Returns size and time of change of a file, behind all links; empty where there is none.
 std::string mark_of_file(const std::filesystem::path &file);
 /// True if the file exists and was written within a day.
@@ -65,8 +68,8 @@ public:
   std::string read(std::uint64_t from, std::size_t most) const;
   /// Cuts the file to its first `size` bytes. Returns false if that failed.
   bool cut(std::uint64_t size) const;
-  /// Appends in one write, if the system can. Returns false if some of it is missing.
-  bool append(std::string_view bytes) const;
+  /// Writes them at the end, with write_all().
+  bool append(std::string_view bytes) const { return write_all(descriptor_, bytes); }
 
 private:
   explicit PlainFile(int descriptor) : descriptor_(descriptor) {}

@@ -40,6 +40,19 @@ std::optional<std::string> receive_text(int socket, std::uint64_t size) {
   return text;
 }
 
+sockaddr_un address_of(const std::string &path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    throw std::system_error(ENAMETOOLONG, std::generic_category(), "the temporary folder takes no socket; set TMPDIR");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+int new_socket() {
+  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
 } // namespace
 
 bool send_bytes(int socket, const void *data, std::size_t size) {
@@ -96,23 +109,6 @@ std::optional<FrameHeader> receive_header(int socket) {
   }
   return header;
 }
-
-namespace {
-
-sockaddr_un address_of(const std::string &path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
-    throw std::system_error(ENAMETOOLONG, std::generic_category(), "the temporary folder takes no socket; set TMPDIR");
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
-int new_socket() {
-  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-}
-
-} // namespace
 
 int listening_socket(const std::string &path) {
   const sockaddr_un address = address_of(path);

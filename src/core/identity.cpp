@@ -1,10 +1,9 @@
 #include "repro_minify/identity.h"
 
 #include "core/digest.h"
+#include "core/number_text.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +18,6 @@ namespace repro_minify {
 namespace {
 
 constexpr const char *content = "sha256:", *unknown = "unknown:";
-
-bool begins_with(const std::string &text, const char *prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
 
 std::string value_of(const Identity &identity, const std::string &name, bool &found) {
   for (const auto &field : identity.fields())
@@ -40,9 +35,9 @@ std::string readable(const std::string &value) {
 }
 
 std::string changed(const std::string &name, const std::string &now, const std::string &before) {
-  if (begins_with(now, unknown) || begins_with(before, unknown))
+  if (now.starts_with(unknown) || before.starts_with(unknown))
     return "the content of " + name + " cannot be compared";
-  if (begins_with(now, content) && begins_with(before, content))
+  if (now.starts_with(content) && before.starts_with(content))
     return "the content of " + name + " has changed";
   return name + " is " + readable(now) + ", was " + readable(before);
 }
@@ -50,8 +45,7 @@ std::string changed(const std::string &name, const std::string &now, const std::
 } // namespace
 
 void Identity::add(std::string name, double value) {
-  std::array<char, 64> buffer{};
-  add(std::move(name), std::string(buffer.data(), std::to_chars(buffer.data(), &buffer.back(), value).ptr));
+  add(std::move(name), shortest_text(value));
 }
 
 void Identity::add_content(std::string name, const std::string &digest) {

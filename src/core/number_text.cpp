@@ -21,6 +21,25 @@ std::string with_a_point(const std::string &digits) {
   return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
 }
 
+constexpr int all_digits = 17;         // of a double
+constexpr double in_full_below = 1e10; // a whole number, which is then no longer than others
+
+bool is_whole(double value) {
+  return std::abs(value) < in_full_below && value == std::trunc(value);
+}
+
+std::string text_of(double value, int digits) {
+  if (!std::isfinite(value))
+    return shortest_text(value);
+  return is_whole(value) ? fixed_text(value, 0) : rounded_text(value, digits);
+}
+
+/// True if the difference of the two numbers, once they are rounded, is right to a tenth.
+bool shows_difference(double one, double other, int digits) {
+  const double real = one - other, shown = rounded(one, digits) - rounded(other, digits);
+  return std::abs(shown - real) <= std::abs(real) / 10;
+}
+
 } // namespace
 
 std::string shortest_text(double value) {
@@ -66,29 +85,6 @@ std::string padded_text(std::uint64_t value, std::size_t width, int base) {
   const std::string digits(text, std::to_chars(text, text + sizeof text, value, base).ptr);
   return std::string(width - std::min(width, digits.size()), '0') + digits;
 }
-
-namespace {
-
-constexpr int all_digits = 17;         // of a double
-constexpr double in_full_below = 1e10; // a whole number, which is then no longer than others
-
-bool is_whole(double value) {
-  return std::abs(value) < in_full_below && value == std::trunc(value);
-}
-
-std::string text_of(double value, int digits) {
-  if (!std::isfinite(value))
-    return shortest_text(value);
-  return is_whole(value) ? fixed_text(value, 0) : rounded_text(value, digits);
-}
-
-/// True if the difference of the two numbers, once they are rounded, is right to a tenth.
-bool shows_difference(double one, double other, int digits) {
-  const double real = one - other, shown = rounded(one, digits) - rounded(other, digits);
-  return std::abs(shown - real) <= std::abs(real) / 10;
-}
-
-} // namespace
 
 std::pair<std::string, std::string> differing_texts(double one, double other, int digits) {
   if (std::isfinite(one) && std::isfinite(other))

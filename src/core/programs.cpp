@@ -34,21 +34,6 @@ bool is_executable(const fs::path &path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-} // namespace
-
-std::string find_program(const std::string &name) {
-  if (name.find('/') != std::string::npos)
-    return is_executable(name) ? name : "";
-  const char *path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/bin:/usr/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path file = fs::path(folder.empty() ? "." : folder) / name; is_executable(file))
-      return file.string();
-  return "";
-}
-
-namespace {
-
 [[noreturn]] void become(const ProgramStart &start, pid_t parent) {
   if (start.own_group)
     setpgid(0, 0);
@@ -76,7 +61,26 @@ namespace {
   become_program(start.words);
 }
 
+namespace fs = std::filesystem;
+
+bool is_identifier(std::string_view word) {
+  const auto is_of_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+  return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
+         std::all_of(word.begin(), word.end(), is_of_a_name);
+}
+
 } // namespace
+
+std::string find_program(const std::string &name) {
+  if (name.find('/') != std::string::npos)
+    return is_executable(name) ? name : "";
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/bin:/usr/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const fs::path file = fs::path(folder.empty() ? "." : folder) / name; is_executable(file))
+      return file.string();
+  return "";
+}
 
 pid_t start_program(const ProgramStart &start) {
   const pid_t parent = getpid(), child = fork();
@@ -123,18 +127,6 @@ void become_program(const std::vector<std::string> &words) {
   dprintf(STDERR_FILENO, "%s: cannot be started: %s\n", arguments[0], std::strerror(errno));
   _exit(127);
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-bool is_identifier(std::string_view word) {
-  const auto is_of_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
-  return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
-         std::all_of(word.begin(), word.end(), is_of_a_name);
-}
-
-} // namespace
 
 bool is_python_file(const std::string &module) {
   return fs::path(module).extension() == ".py";

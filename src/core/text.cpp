@@ -5,12 +5,29 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace repro_minify {
+
+std::vector<std::string> split_lines(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+std::set<std::string, std::less<>> set_of_words(const std::string &text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 std::vector<std::string> split_words(const std::string &line) {
   std::vector<std::string> words;
@@ -82,50 +99,6 @@ std::string only_one_that_begins_with(const std::string &word, const std::vector
   return std::count_if(known.begin(), known.end(), begins) == 1 ? *std::find_if(known.begin(), known.end(), begins)
                                                                 : "";
 }
-
-} // namespace
-
-std::string closest(const std::string &word, const std::vector<std::string> &known) {
-  std::string found;
-  if (word.size() > longest_word)
-    return found;
-  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
-  size_t least = letters == 2 ? 2 : letters / 3 + 1;
-  for (const auto &each : known)
-    if (const size_t edits = distance(in_lower_case(word), in_lower_case(each)); edits < least) {
-      least = edits;
-      found = each;
-    }
-  return found.empty() && letters >= fewest_letters ? only_one_that_begins_with(word, known) : found;
-}
-
-std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {
-  const std::string meant = closest(word, known);
-  return meant.empty() ? "" : "; did you mean " + meant + "?";
-}
-
-std::string clean(const std::string &text) {
-  std::string result = visible_text(text);
-  std::replace_if(
-      result.begin(), result.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return result;
-}
-
-std::string table_text(const std::vector<std::vector<std::string>> &rows) {
-  std::vector<size_t> widths(rows[0].size());
-  for (const auto &row : rows)
-    for (size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto &row : rows) {
-    for (size_t i = 0; i < row.size(); ++i)
-      text += row[i] + std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
-    text += '\n';
-  }
-  return text;
-}
-
-namespace {
 
 // No locale has a say.
 bool is_digit(char c) {
@@ -244,6 +217,46 @@ size_t white_space(std::string_view text, size_t at) {
 }
 
 } // namespace
+
+std::string closest(const std::string &word, const std::vector<std::string> &known) {
+  std::string found;
+  if (word.size() > longest_word)
+    return found;
+  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  size_t least = letters == 2 ? 2 : letters / 3 + 1;
+  for (const auto &each : known)
+    if (const size_t edits = distance(in_lower_case(word), in_lower_case(each)); edits < least) {
+      least = edits;
+      found = each;
+    }
+  return found.empty() && letters >= fewest_letters ? only_one_that_begins_with(word, known) : found;
+}
+
+std::string did_you_mean(const std::string &word, const std::vector<std::string> &known) {
+  const std::string meant = closest(word, known);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
+std::string clean(const std::string &text) {
+  std::string result = visible_text(text);
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return result;
+}
+
+std::string table_text(const std::vector<std::vector<std::string>> &rows) {
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto &row : rows) {
+    for (size_t i = 0; i < row.size(); ++i)
+      text += row[i] + std::string(i + 1 < row.size() ? widths[i] + 2 - row[i].size() : 0, ' ');
+    text += '\n';
+  }
+  return text;
+}
 
 std::string without_particulars(const std::string &message) {
   std::string text = replaced(message, address, "@");

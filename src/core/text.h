@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,26 @@ inline std::string joined(const std::vector<std::string> &words, const std::stri
     text += (text.empty() ? "" : between) + word;
   return text;
 }
+
+/// The same of items that are no words: `text_of` makes one of each.
+template <typename Items, typename TextOf>
+std::string joined(const Items &items, const std::string &between, const TextOf &text_of) {
+  std::vector<std::string> words;
+  for (const auto &item : items)
+    words.push_back(text_of(item));
+  return joined(words, between);
+}
+
+/// "2, 3".
+inline std::string joined_numbers(const std::vector<std::int64_t> &numbers) {
+  return joined(numbers, ", ", [](std::int64_t number) { return std::to_string(number); });
+}
+
+/// The lines of a text, without their ends.
+std::vector<std::string> split_lines(const std::string &text);
+
+/// The words of a text, which blanks part.
+std::set<std::string, std::less<>> set_of_words(const std::string &text);
 
 // A command line as words, without a shell.
 
@@ -55,10 +77,7 @@ inline std::vector<std::int64_t> position_of(std::int64_t index, const std::vect
 
 /// "[2, 3]"; "[]" where there is no dimension.
 inline std::string position_text(std::int64_t index, const std::vector<std::int64_t> &sizes) {
-  std::string text;
-  for (const std::int64_t coordinate : position_of(index, sizes))
-    text += (text.empty() ? "" : ", ") + std::to_string(coordinate);
-  return "[" + text + "]";
+  return "[" + joined_numbers(position_of(index, sizes)) + "]";
 }
 
 // Takes out of an exception's message what differs from run to run.

@@ -18,6 +18,27 @@ bool draw(const std::string &dot_file, const std::string &svg_file) {
   return job_end.ending == Ending::Exited && job_end.exit_code == 0;
 }
 
+/// With its values; null where they cannot be had.
+std::shared_ptr<const Recording> recording_of_original(const MinifyJob &job) {
+  if (job.flattened->recording)
+    return job.flattened->recording;
+  try {
+    return std::make_shared<Recording>(record(job.flattened->program, job.session.settings(), job.session.limits()));
+  } catch (const std::exception &) { // then there is no picture of it
+    return nullptr;
+  }
+}
+
+ReportPage page_of(const MinifyJob &job, const Program &program) {
+  ReportPage page{.program = program, .facts = job.facts};
+  page.passing = job.passing;
+  page.course = job.course;
+  page.limits = job.session.limits();
+  page.may_run = !job.facts.interrupted && !job.options().listener.stops() && !job.has_oracle();
+  page.interrupted = job.options().listener.interrupted;
+  return page;
+}
+
 } // namespace
 
 Analysis analyze_model(Session &session, const Verdict &original) {
@@ -50,31 +71,6 @@ void write_analysis(const Analysis &analysis, const Session &session, const std:
 
 // report.html. What it shows of what the search began with is seconds of checks where the backend compiles for that
 // long, so they run beside other work.
-
-namespace {
-
-/// With its values; null where they cannot be had.
-std::shared_ptr<const Recording> recording_of_original(const MinifyJob &job) {
-  if (job.flattened->recording)
-    return job.flattened->recording;
-  try {
-    return std::make_shared<Recording>(record(job.flattened->program, job.session.settings(), job.session.limits()));
-  } catch (const std::exception &) { // then there is no picture of it
-    return nullptr;
-  }
-}
-
-ReportPage page_of(const MinifyJob &job, const Program &program) {
-  ReportPage page{.program = program, .facts = job.facts};
-  page.passing = job.passing;
-  page.course = job.course;
-  page.limits = job.session.limits();
-  page.may_run = !job.facts.interrupted && !job.options().listener.stops() && !job.has_oracle();
-  page.interrupted = job.options().listener.interrupted;
-  return page;
-}
-
-} // namespace
 
 void begin_picture(MinifyJob &job) {
   job.picture.emplace();

@@ -41,6 +41,38 @@ std::string file_of_function(const std::string &backend) {
   return is_python_file(module) ? module : "";
 }
 
+namespace fs = std::filesystem;
+
+Job job_on_saved(const MinifyJob &job) {
+  if (job.has_oracle())
+    return ask_oracle(job.session.oracle, fs::absolute(job.folder + "/reduced.pt").string());
+  return check_job(saved_factory(job), job.session.backend, job.session.check);
+}
+
+Verdict ask_as_often(const MinifyJob &job, const Job &check, const Repetition &repetition) {
+  const auto once = [&]() -> Verdict {
+    try {
+      return job.session.answer_to(check, job.session.confirming_limits(job.facts.signature));
+    } catch (const Interrupted &) {
+      return {}; // unresolved: there is something to keep by now
+    }
+  };
+  return check_repeatedly(
+      once, [&](const Verdict &verdict) { return job.is_wanted(verdict); }, repetition);
+}
+
+std::string mind_changed(const MinifyJob &job, const Verdict &confirmed) {
+  constexpr const char *advice = "give --repeat N --need M";
+  const std::string last = confirmed.message.empty() ? "it passes" : confirmed.message;
+  if (job.has_oracle())
+    return job.options().oracle + " changes its mind about reduced.pt: " + last + "; for one that is not always sure " +
+           advice;
+  std::string text = "reduced.pt, loaded again, does not fail the same way each time: " + last;
+  if (confirmed.outcome == Verdict::Outcome::Pass)
+    text += std::string("; for a failure that does not always show ") + advice;
+  return text;
+}
+
 } // namespace
 
 std::vector<std::string> files_of_modules(const Session &session) {
@@ -102,42 +134,6 @@ void collect_facts(MinifyJob &job, const Flattened &flattened, const Reduction &
 }
 
 // Does what was saved still fail? Asked of the files, by processes that have never seen anything else.
-
-namespace {
-
-namespace fs = std::filesystem;
-
-Job job_on_saved(const MinifyJob &job) {
-  if (job.has_oracle())
-    return ask_oracle(job.session.oracle, fs::absolute(job.folder + "/reduced.pt").string());
-  return check_job(saved_factory(job), job.session.backend, job.session.check);
-}
-
-Verdict ask_as_often(const MinifyJob &job, const Job &check, const Repetition &repetition) {
-  const auto once = [&]() -> Verdict {
-    try {
-      return job.session.answer_to(check, job.session.confirming_limits(job.facts.signature));
-    } catch (const Interrupted &) {
-      return {}; // unresolved: there is something to keep by now
-    }
-  };
-  return check_repeatedly(
-      once, [&](const Verdict &verdict) { return job.is_wanted(verdict); }, repetition);
-}
-
-std::string mind_changed(const MinifyJob &job, const Verdict &confirmed) {
-  constexpr const char *advice = "give --repeat N --need M";
-  const std::string last = confirmed.message.empty() ? "it passes" : confirmed.message;
-  if (job.has_oracle())
-    return job.options().oracle + " changes its mind about reduced.pt: " + last + "; for one that is not always sure " +
-           advice;
-  std::string text = "reduced.pt, loaded again, does not fail the same way each time: " + last;
-  if (confirmed.outcome == Verdict::Outcome::Pass)
-    text += std::string("; for a failure that does not always show ") + advice;
-  return text;
-}
-
-} // namespace
 
 ModuleFactory saved_factory(const MinifyJob &job) {
   // A model that is handed back unreduced is as it was given; a reduced program is in eval mode.

@@ -1,6 +1,7 @@
 // A job in progress: what the stages of minify() hand to one another. One file a stage.
 #pragma once
 #include "repro/course.h"
+#include "repro/verifiers.h"
 #include "repro_minify/analysis.h"
 #include "repro_minify/minify.h"
 #include "repro_minify/repro.h"

@@ -121,6 +121,36 @@ LoadedModel load(const std::string &given, const MinifyOptions &options, const C
   }
 }
 
+/// Nothing is known yet of how long a run takes.
+Limits flattening_limits(const MinifyOptions &options) {
+  Limits limits = generous_limits();
+  if (options.timeout_seconds > 0)
+    limits.timeout = limit_of(options.timeout_seconds);
+  return limits;
+}
+
+/// TorchScript's loader drops writes to what it takes for fresh (instantiate()): a flat program that is saved and
+/// loaded has to know which results are not. One run tells.
+Program with_hidden_aliases(const Session &session, const Program &flat) {
+  if (!session.backend->traits().loads_what_was_saved || !writes_to_something(*flat.graph))
+    return flat;
+  try {
+    return session.recording_of(flat, flattening_limits(session.options)).program;
+  } catch (const std::system_error &error) { // whether it can be recorded is not known
+    if (error.code() != std::errc::not_enough_memory)
+      throw;
+    return flat;
+  } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
+    return flat;
+  }
+}
+
+/// Returns a key of what a flat program depends on beside the model.
+std::string form_of_flat(const Session &session) {
+  return std::string("flat") + (session.backend->traits().loads_what_was_saved ? ", saved" : "") +
+         (session.settings().autocast ? ", under autocast" : "");
+}
+
 } // namespace
 
 Session::Session(const std::string &model_path, MinifyOptions given)
@@ -177,40 +207,6 @@ std::string Session::shown_path() const {
 Archive Session::as_given() const {
   return {model.path, inputs.values, check.seed, options.train, model.method, model.module};
 }
-
-namespace {
-
-/// Nothing is known yet of how long a run takes.
-Limits flattening_limits(const MinifyOptions &options) {
-  Limits limits = generous_limits();
-  if (options.timeout_seconds > 0)
-    limits.timeout = limit_of(options.timeout_seconds);
-  return limits;
-}
-
-/// TorchScript's loader drops writes to what it takes for fresh (instantiate()): a flat program that is saved and
-/// loaded has to know which results are not. One run tells.
-Program with_hidden_aliases(const Session &session, const Program &flat) {
-  if (!session.backend->traits().loads_what_was_saved || !writes_to_something(*flat.graph))
-    return flat;
-  try {
-    return session.recording_of(flat, flattening_limits(session.options)).program;
-  } catch (const std::system_error &error) { // whether it can be recorded is not known
-    if (error.code() != std::errc::not_enough_memory)
-      throw;
-    return flat;
-  } catch (const std::runtime_error &) { // what cannot be recorded can still be checked
-    return flat;
-  }
-}
-
-/// Returns a key of what a flat program depends on beside the model.
-std::string form_of_flat(const Session &session) {
-  return std::string("flat") + (session.backend->traits().loads_what_was_saved ? ", saved" : "") +
-         (session.settings().autocast ? ", under autocast" : "");
-}
-
-} // namespace
 
 /// Throws CannotFlatten.
 std::shared_ptr<const Program> Session::flat() const {

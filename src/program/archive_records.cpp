@@ -88,21 +88,6 @@ void check_code(Zip &zip) {
                      std::to_string(most_code >> 20) + " that are read");
 }
 
-} // namespace
-
-void require_sound_records(const std::string &path) {
-  try {
-    Zip zip(path);
-    check_code(zip);
-    check_values(zip, "constants");
-    check_values(zip, "data");
-  } catch (const CannotRead &problem) {
-    throw UserError(path + ": " + problem.what());
-  }
-}
-
-namespace {
-
 constexpr const char *state_functions[] = {"__getstate__", "__setstate__"};
 
 /// LibTorch's own classes (packed weights) have functions of these names too: in C++, the same each time.
@@ -123,27 +108,6 @@ std::set<c10::ClassTypePtr> classes_of(const torch::jit::Module &module) {
   });
   return classes;
 }
-
-} // namespace
-
-bool has_state_functions(const torch::jit::Module &module) {
-  for (const auto &type : classes_of(module))
-    if (has_in_its_code(*type, "__setstate__"))
-      return true;
-  return false;
-}
-
-std::string archive_without_state_functions(const torch::jit::Module &module) {
-  for (const auto &type : classes_of(module))
-    for (const char *name : state_functions)
-      if (has_in_its_code(*type, name))
-        type->unsafeRemoveMethod(name);
-  std::ostringstream archive;
-  module.save(archive);
-  return archive.str();
-}
-
-namespace {
 
 Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &arguments, bool train,
                    const InstantiateOptions &options) {
@@ -167,6 +131,34 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
 }
 
 } // namespace
+
+void require_sound_records(const std::string &path) {
+  try {
+    Zip zip(path);
+    check_code(zip);
+    check_values(zip, "constants");
+    check_values(zip, "data");
+  } catch (const CannotRead &problem) {
+    throw UserError(path + ": " + problem.what());
+  }
+}
+
+bool has_state_functions(const torch::jit::Module &module) {
+  for (const auto &type : classes_of(module))
+    if (has_in_its_code(*type, "__setstate__"))
+      return true;
+  return false;
+}
+
+std::string archive_without_state_functions(const torch::jit::Module &module) {
+  for (const auto &type : classes_of(module))
+    for (const char *name : state_functions)
+      if (has_in_its_code(*type, name))
+        type->unsafeRemoveMethod(name);
+  std::ostringstream archive;
+  module.save(archive);
+  return archive.str();
+}
 
 Instance instantiate(const Archive &archive, const InstantiateOptions &options) {
   seed_cpu(archive.seed);

@@ -15,25 +15,9 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
-
-template <typename Visit> void for_each_autocast_block(Block *block, const Visit &visit) {
-  for (Node *node : block->nodes()) {
-    if (is_autocast_block(node))
-      visit(node);
-    for (Block *inner : node->blocks())
-      for_each_autocast_block(inner, visit);
-  }
-}
-
-bool has_autocast_blocks(Block *block) {
-  bool any = false;
-  for_each_autocast_block(block, [&](Node *) { any = true; });
-  return any;
-}
 
 /// Returns the value if it is the same for all inputs, computed from constants and through branches that they decide;
 /// nothing where it is not known.
@@ -87,10 +71,9 @@ bool is_autocast_block(const Node *node) {
 
 void write_out_casts(const std::shared_ptr<torch::jit::Graph> &graph) {
   std::vector<Node *> enters;
-  for_each_autocast_block(graph->block(), [&](Node *node) {
-    if (node->kind() == prim::Enter)
+  for (Node *node : all_nodes(*graph))
+    if (node->kind() == prim::Enter && is_autocast_block(node))
       enters.push_back(node);
-  });
   if (enters.empty())
     return;
   std::for_each(enters.begin(), enters.end(), settle_arguments);
@@ -107,7 +90,7 @@ void write_out_casts(torch::jit::Module &module) {
   bool any = false;
   for (auto *function : unit->get_functions())
     if (auto *graph_function = torch::jit::tryToGraphFunction(*function))
-      any |= has_autocast_blocks(graph_function->graph()->block());
+      any |= any_node(graph_function->graph()->block(), is_autocast_block);
   if (!any || !forward)
     return;
   const auto graph = torch::jit::toGraphFunction(forward->function()).graph()->copy();

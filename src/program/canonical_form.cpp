@@ -4,6 +4,7 @@
 #include "program/atoms.h"
 #include "program/python_call.h"
 #include "program/values.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -181,32 +182,12 @@ private:
   std::set<const Node *> written_;
 };
 
-void collect_operators(const Block *block, std::set<std::string> &names) {
-  for (const Node *node : block->nodes()) {
-    if (counts_as_operator(node))
-      names.insert(operator_name(node));
-    for (const Block *inner : node->blocks())
-      collect_operators(inner, names);
-  }
-}
-
 /// Once for each node that reads it, however often that one does.
 bool has_several_readers(const Value *value) {
   std::set<const Node *> readers;
   for (const auto &use : value->uses())
     readers.insert(use.user);
   return readers.size() > 1;
-}
-
-int shared_results_in(const Block *block) {
-  int count = 0;
-  for (const Node *node : block->nodes()) {
-    if (counts_as_operator(node))
-      count += static_cast<int>(std::count_if(node->outputs().begin(), node->outputs().end(), has_several_readers));
-    for (const Block *inner : node->blocks())
-      count += shared_results_in(inner);
-  }
-  return count;
 }
 
 } // namespace
@@ -217,12 +198,18 @@ std::string canonical_form(const Program &program) {
 
 std::vector<std::string> operators_of(const Program &program) {
   std::set<std::string> names;
-  collect_operators(program.graph->block(), names);
+  for (const Node *node : all_nodes(*program.graph))
+    if (counts_as_operator(node))
+      names.insert(operator_name(node));
   return {names.begin(), names.end()};
 }
 
 int count_shared_results(const Program &program) {
-  return shared_results_in(program.graph->block());
+  int count = 0;
+  for (const Node *node : all_nodes(*program.graph))
+    if (counts_as_operator(node))
+      count += static_cast<int>(std::count_if(node->outputs().begin(), node->outputs().end(), has_several_readers));
+  return count;
 }
 
 } // namespace repro_minify

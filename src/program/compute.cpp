@@ -29,6 +29,33 @@ c10::IValue off_cuda(const c10::IValue &value) {
                     : value;
 }
 
+/// The first letter of the reply: it tells what was read from what is wrong with the file.
+constexpr char was_read = '+', was_refused = '-';
+
+std::string seconds_of(const Limits &limits) {
+  return std::to_string(limits.timeout.count() / 1000) + " s";
+}
+
+std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
+  switch (job_end.ending) {
+  case Ending::Crashed:
+    return "ends a process with signal " + std::to_string(job_end.signal) +
+           (job_end.signal == SIGSEGV ? " (is something nested without end?)" : "");
+  case Ending::TimedOut:
+    return "takes more than " + seconds_of(limits) + "; --timeout gives it longer";
+  case Ending::OutOfMemory:
+    return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
+  default:
+    return "ends a process (exit code " + std::to_string(job_end.exit_code) + ")";
+  }
+}
+
+std::string internal(const std::string &what) {
+  return "internal error: " + (what.empty() ? "of an unknown kind" : what) +
+         "; this is a bug of repro-minify (or of LibTorch in its process), not of your command: please report it with "
+         "the command line, and with the model if you can";
+}
+
 } // namespace
 
 c10::IValue compute_in_child(const std::function<c10::IValue(Child &)> &work, const Limits &limits, Confined confined) {
@@ -77,31 +104,6 @@ std::string first_sentence(const std::string &message) {
   return error.empty() ? first : error;
 }
 
-namespace {
-
-/// The first letter of the reply: it tells what was read from what is wrong with the file.
-constexpr char was_read = '+', was_refused = '-';
-
-std::string seconds_of(const Limits &limits) {
-  return std::to_string(limits.timeout.count() / 1000) + " s";
-}
-
-std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
-  switch (job_end.ending) {
-  case Ending::Crashed:
-    return "ends a process with signal " + std::to_string(job_end.signal) +
-           (job_end.signal == SIGSEGV ? " (is something nested without end?)" : "");
-  case Ending::TimedOut:
-    return "takes more than " + seconds_of(limits) + "; --timeout gives it longer";
-  case Ending::OutOfMemory:
-    return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
-  default:
-    return "ends a process (exit code " + std::to_string(job_end.exit_code) + ")";
-  }
-}
-
-} // namespace
-
 std::string read_in_sandbox(const std::string &origin, const std::string &doing,
                             const std::function<std::string(Child &)> &reading, const Limits &limits) {
   JobEnd job_end = run_until_answered(
@@ -143,16 +145,6 @@ void try_in_sandbox(const std::string &origin, const std::string &doing, const s
       },
       limits);
 }
-
-namespace {
-
-std::string internal(const std::string &what) {
-  return "internal error: " + (what.empty() ? "of an unknown kind" : what) +
-         "; this is a bug of repro-minify (or of LibTorch in its process), not of your command: please report it with "
-         "the command line, and with the model if you can";
-}
-
-} // namespace
 
 ErrorReport report_of(const std::exception_ptr &error) {
   try {

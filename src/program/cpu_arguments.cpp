@@ -1,5 +1,7 @@
 #include "program/cpu_arguments.h"
 
+#include "repro_minify/record.h"
+
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
@@ -94,20 +96,22 @@ private:
   std::unordered_set<const Value *> seen_;
 };
 
-void follow_all(const torch::jit::Block *block, Origins &origins) {
-  for (const Node *node : block->nodes()) {
-    for (const Value *argument : cpu_arguments(node))
-      origins.follow(argument);
-    for (const torch::jit::Block *inner : node->blocks())
-      follow_all(inner, origins);
-  }
+bool is_for_a_device(const CloneOptions &options) {
+  return options.device && !options.device->is_cpu();
+}
+
+CloneOptions on_the_cpu(CloneOptions options) {
+  options.device = c10::kCPU;
+  return options;
 }
 
 } // namespace
 
 std::vector<bool> inputs_on_cpu(const Graph &graph) {
   Origins origins;
-  follow_all(graph.block(), origins);
+  for (const Node *node : all_nodes(graph))
+    for (const Value *argument : cpu_arguments(node))
+      origins.follow(argument);
   std::vector<bool> result;
   for (const Value *input : graph.inputs())
     result.push_back(origins.has(input));
@@ -121,19 +125,6 @@ std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::
   result.erase(result.begin());
   return result;
 }
-
-namespace {
-
-bool is_for_a_device(const CloneOptions &options) {
-  return options.device && !options.device->is_cpu();
-}
-
-CloneOptions on_the_cpu(CloneOptions options) {
-  options.device = c10::kCPU;
-  return options;
-}
-
-} // namespace
 
 ArgumentCloner::ArgumentCloner(const CloneOptions &options) : there_(options), here_(on_the_cpu(options)) {}
 

@@ -39,20 +39,6 @@ void unpack_output(Value *value, std::vector<Value *> &parts) {
   }
 }
 
-} // namespace
-
-void unpack_outputs(Graph &graph) {
-  std::vector<Value *> parts;
-  for (Value *output : graph.outputs())
-    unpack_output(output, parts);
-  graph.block()->removeAllOutputs();
-  for (Value *part : parts)
-    if (!part->mustBeNone())
-      graph.registerOutput(part);
-}
-
-namespace {
-
 void remove_unused_constants(Block *block) {
   for (auto it = block->nodes().rbegin(); it != block->nodes().rend();) {
     Node *node = *it++;
@@ -139,6 +125,16 @@ private:
 };
 
 } // namespace
+
+void unpack_outputs(Graph &graph) {
+  std::vector<Value *> parts;
+  for (Value *output : graph.outputs())
+    unpack_output(output, parts);
+  graph.block()->removeAllOutputs();
+  for (Value *part : parts)
+    if (!part->mustBeNone())
+      graph.registerOutput(part);
+}
 
 void drop_unused(Program &program) {
   remove_unused_constants(*program.graph);

@@ -1,6 +1,7 @@
 #include "program/formula.h"
 
 #include "core/number_text.h"
+#include "core/text.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
@@ -77,6 +78,58 @@ at::Tensor drawn(const Formula &formula, const std::vector<int64_t> &sizes, at::
       .to(dtype);
 }
 
+bool has_loops(at::ScalarType dtype) {
+  switch (dtype) {
+  case at::kFloat:
+  case at::kDouble:
+  case at::kHalf:
+  case at::kBFloat16:
+  case at::kByte:
+  case at::kChar:
+  case at::kShort:
+  case at::kInt:
+  case at::kLong:
+  case at::kBool:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Calls `visit` with the storage offset of each element, row-major.
+template <typename Visit> void for_each_offset(const at::Tensor &tensor, Visit visit) {
+  const auto sizes = tensor.sizes();
+  const auto strides = tensor.strides();
+  std::vector<int64_t> index(sizes.size());
+  int64_t offset = 0;
+  for (int64_t count = tensor.numel(); count > 0; --count) {
+    visit(offset);
+    for (size_t d = sizes.size(); d-- > 0;) {
+      offset += strides[d];
+      if (++index[d] < sizes[d])
+        break;
+      offset -= strides[d] * sizes[d];
+      index[d] = 0;
+    }
+  }
+}
+
+template <typename T> T saturated(double value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    constexpr auto lowest = static_cast<double>(std::numeric_limits<T>::lowest());
+    constexpr auto highest = static_cast<double>(std::numeric_limits<T>::max());
+    if (std::isnan(value))
+      return 0;
+    if (value >= highest)
+      return std::numeric_limits<T>::max();
+    return value <= lowest ? std::numeric_limits<T>::lowest() : static_cast<T>(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
 } // namespace
 
 const char *function_name(Formula::Kind kind) {
@@ -148,10 +201,7 @@ std::string dtype_source(at::ScalarType dtype) {
 }
 
 std::string sizes_source(const std::vector<int64_t> &sizes) {
-  std::string text = "{";
-  for (size_t i = 0; i < sizes.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(sizes[i]);
-  return text + "}";
+  return "{" + joined_numbers(sizes) + "}";
 }
 
 std::string formula_source(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
@@ -168,62 +218,6 @@ std::string formula_source(const Formula &formula, const std::vector<int64_t> &s
     return drawn + ").to(" + dtype_source(dtype) + ")";
   return drawn + (dtype == at::kFloat ? "" : ", at::TensorOptions().dtype(" + dtype_source(dtype) + ")") + ")";
 }
-
-namespace {
-
-bool has_loops(at::ScalarType dtype) {
-  switch (dtype) {
-  case at::kFloat:
-  case at::kDouble:
-  case at::kHalf:
-  case at::kBFloat16:
-  case at::kByte:
-  case at::kChar:
-  case at::kShort:
-  case at::kInt:
-  case at::kLong:
-  case at::kBool:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Calls `visit` with the storage offset of each element, row-major.
-template <typename Visit> void for_each_offset(const at::Tensor &tensor, Visit visit) {
-  const auto sizes = tensor.sizes();
-  const auto strides = tensor.strides();
-  std::vector<int64_t> index(sizes.size());
-  int64_t offset = 0;
-  for (int64_t count = tensor.numel(); count > 0; --count) {
-    visit(offset);
-    for (size_t d = sizes.size(); d-- > 0;) {
-      offset += strides[d];
-      if (++index[d] < sizes[d])
-        break;
-      offset -= strides[d] * sizes[d];
-      index[d] = 0;
-    }
-  }
-}
-
-template <typename T> T saturated(double value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    constexpr auto lowest = static_cast<double>(std::numeric_limits<T>::lowest());
-    constexpr auto highest = static_cast<double>(std::numeric_limits<T>::max());
-    if (std::isnan(value))
-      return 0;
-    if (value >= highest)
-      return std::numeric_limits<T>::max();
-    return value <= lowest ? std::numeric_limits<T>::lowest() : static_cast<T>(value);
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-} // namespace
 
 bool is_plain(const at::Tensor &tensor) {
   return tensor.defined() && tensor.layout() == at::kStrided && tensor.is_cpu() && tensor.has_storage() &&

@@ -1,4 +1,5 @@
 #include "program/flat_graph.h"
+#include "program/surgery.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
@@ -28,17 +29,6 @@ bool is_call(const Node *node) {
   return !method || method->isGraphFunction();
 }
 
-bool has_calls(const Block *block) {
-  for (const Node *node : block->nodes()) {
-    if (is_call(node))
-      return true;
-    for (const Block *inner : node->blocks())
-      if (has_calls(inner))
-        return true;
-  }
-  return false;
-}
-
 /// How often the callee of a method call is among those that the call was inlined from.
 int recursion_depth(const Node *node) {
   const auto type =
@@ -56,14 +46,7 @@ int recursion_depth(const Node *node) {
 /// what goes on is not going to end.
 bool recurs(const Block *block) {
   constexpr int most_levels = 12;
-  for (const Node *node : block->nodes()) {
-    if (recursion_depth(node) > most_levels)
-      return true;
-    for (const Block *inner : node->blocks())
-      if (recurs(inner))
-        return true;
-  }
-  return false;
+  return any_node(block, [](const Node *node) { return recursion_depth(node) > most_levels; });
 }
 
 /// A submodule that is declared as a module interface gets the type of the one that is there: only a class's methods
@@ -110,14 +93,7 @@ void write_out_with(Block *block, bool of_autocast) {
 
 /// True if the block waits for a future that cannot be told from others, as it went through a list.
 bool waits_for_unknown(const Block *block) {
-  for (const Node *node : block->nodes()) {
-    if (node->kind() == torch::jit::aten::wait)
-      return true;
-    for (const Block *inner : node->blocks())
-      if (waits_for_unknown(inner))
-        return true;
-  }
-  return false;
+  return any_node(block, [](const Node *node) { return node->kind() == torch::jit::aten::wait; });
 }
 
 /// While the executor may optimise, Inline pastes in callees that were run through peephole passes first: the very
@@ -140,7 +116,7 @@ void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
     write_out_with(graph->block(), /*of_autocast=*/false);
   };
   prepare();
-  for (int depth = 0; depth < 100 && has_calls(graph->block()); ++depth) {
+  for (int depth = 0; depth < 100 && any_node(graph->block(), is_call); ++depth) {
     std::unordered_map<const Value *, ObjectPtr> objects = {{graph->inputs()[0], self}};
     settle_interfaces(graph->block(), objects);
     if (recurs(graph->block()))
@@ -148,7 +124,7 @@ void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
     torch::jit::Inline(*graph);
     prepare();
   }
-  if (has_calls(graph->block()))
+  if (any_node(graph->block(), is_call))
     throw CannotFlatten("the model calls something that cannot be inlined (recursion, or an object's method that is "
                         "chosen while the model runs)");
   if (waits_for_unknown(graph->block()))

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <stdexcept>
 #include <string_view>
 
 namespace repro_minify {
@@ -53,8 +54,8 @@ public:
   }
 
 private:
-  static BadInputSpec bad(const std::string &why) {
-    return BadInputSpec(why + "; write dtype[sizes], as in f32[2,3,32,32] or i64[4,16]@0:50 (from 0 to 49)");
+  static std::invalid_argument bad(const std::string &why) {
+    return std::invalid_argument(why + "; write dtype[sizes], as in f32[2,3,32,32] or i64[4,16]@0:50 (from 0 to 49)");
   }
 
   static const Dtype &dtype(const std::string &name) {

@@ -2,18 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace repro_minify {
-
-/// Why a text describes no input, and how one is described.
-class BadInputSpec : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 struct InputSpec {
   std::string dtype; ///< "f32", "bool", "c128": one of those that docs/inputs.md has
@@ -21,7 +14,8 @@ struct InputSpec {
   std::optional<std::pair<double, double>> range; ///< the end excluded; it fits into the dtype
 };
 
-/// No more elements than a machine can hold. Throws BadInputSpec.
+/// No more elements than a machine can hold. Throws std::invalid_argument for a text that describes no input, with how
+/// one is described.
 InputSpec read_input_spec(const std::string &text);
 
 } // namespace repro_minify

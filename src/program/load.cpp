@@ -1,5 +1,6 @@
 #include "repro_minify/load.h"
 
+#include "core/text.h"
 #include "program/archive_records.h"
 #include "program/compute.h"
 #include "program/executor.h"
@@ -137,9 +138,7 @@ void require_no_code_runs(const LoadedModel &model) {
 void require_method(const LoadedModel &model) {
   if (model.module.find_method(model.method))
     return;
-  std::string names;
-  for (const auto &known : model.module.get_methods())
-    names += (names.empty() ? "" : ", ") + known.name();
+  const std::string names = joined(model.module.get_methods(), ", ", [](const auto &known) { return known.name(); });
   throw UserError("--method " + model.method + ": the model has no such method; it has " +
                   (names.empty() ? "none" : names));
 }

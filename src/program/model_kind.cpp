@@ -202,17 +202,9 @@ ModelKind kind_of_folder(const std::string &path) {
 } // namespace
 
 const char *to_string(ModelKind kind) {
-  switch (kind) {
-  case ModelKind::TorchScript:
-    return "a TorchScript archive";
-  case ModelKind::Export:
-    return "a torch.export archive";
-  case ModelKind::Program:
-    return "a program that torch.compile left behind";
-  case ModelKind::Log:
-    return "a TORCH_TRACE log";
-  }
-  return "";
+  constexpr const char *names[] = {"a TorchScript archive", "a torch.export archive",
+                                   "a program that torch.compile left behind", "a TORCH_TRACE log"};
+  return names[static_cast<size_t>(kind)];
 }
 
 ModelKind kind_of_model(const std::string &path) {

@@ -78,43 +78,6 @@ void redirect(Node *node, const Redirection &to) {
   }
 }
 
-} // namespace
-
-void redirect_device_constants(torch::jit::Module &module, c10::Device device) {
-  bool names_cuda = false;
-  const Redirection look = [&](c10::Device written) {
-    names_cuda |= written.is_cuda();
-    return written;
-  };
-  for_each_node(module, [&](Node *node) { redirect(node, look); });
-  const Redirection there = [&](c10::Device written) {
-    return written.is_cuda() || (written.is_cpu() && !names_cuda && !device.is_cpu()) ? device : written;
-  };
-  for_each_node(module, [&](Node *node) { redirect(node, there); });
-}
-
-void move_attributes(const torch::jit::Module &module, c10::Device device) {
-  const at::NoGradGuard no_grad;
-  for (const auto &submodule : module.modules())
-    for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))
-      for_each_tensor(attribute.value, [&](at::Tensor tensor) {
-        if (tensor.defined() && tensor.device() != device)
-          tensor.set_data(tensor.to(device));
-      });
-}
-
-void move_module(torch::jit::Module &module, c10::Device device) {
-  move_attributes(module, device);
-  const at::NoGradGuard no_grad;
-  for_each_node(module, [&](Node *node) {
-    const auto value = node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
-    if (value && value->isTensor() && value->toTensor().defined() && value->toTensor().device() != device)
-      replace(node, value->toTensor().to(device));
-  });
-}
-
-namespace {
-
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
@@ -178,6 +141,39 @@ at::Tensor widened(const at::Tensor &tensor) {
 }
 
 } // namespace
+
+void redirect_device_constants(torch::jit::Module &module, c10::Device device) {
+  bool names_cuda = false;
+  const Redirection look = [&](c10::Device written) {
+    names_cuda |= written.is_cuda();
+    return written;
+  };
+  for_each_node(module, [&](Node *node) { redirect(node, look); });
+  const Redirection there = [&](c10::Device written) {
+    return written.is_cuda() || (written.is_cpu() && !names_cuda && !device.is_cpu()) ? device : written;
+  };
+  for_each_node(module, [&](Node *node) { redirect(node, there); });
+}
+
+void move_attributes(const torch::jit::Module &module, c10::Device device) {
+  const at::NoGradGuard no_grad;
+  for (const auto &submodule : module.modules())
+    for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))
+      for_each_tensor(attribute.value, [&](at::Tensor tensor) {
+        if (tensor.defined() && tensor.device() != device)
+          tensor.set_data(tensor.to(device));
+      });
+}
+
+void move_module(torch::jit::Module &module, c10::Device device) {
+  move_attributes(module, device);
+  const at::NoGradGuard no_grad;
+  for_each_node(module, [&](Node *node) {
+    const auto value = node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
+    if (value && value->isTensor() && value->toTensor().defined() && value->toTensor().device() != device)
+      replace(node, value->toTensor().to(device));
+  });
+}
 
 void widen_graph(Block *block) {
   const std::vector<Node *> nodes(block->nodes().begin(), block->nodes().end());

@@ -69,6 +69,10 @@ bool is_forbidden(std::string_view name) {
          std::any_of(std::begin(forbidden_namespaces), std::end(forbidden_namespaces), is_in);
 }
 
+at::Tensor view_of_dtype(const at::Tensor &tensor, at::ScalarType dtype) {
+  return tensor.view(dtype);
+}
+
 } // namespace
 
 void forget_forbidden_operators() {
@@ -87,14 +91,6 @@ std::string forbidden_operator_in(const std::string &message) {
   const std::string name = unknown_operator_in(message);
   return is_forbidden(name) ? name : "";
 }
-
-namespace {
-
-at::Tensor view_of_dtype(const at::Tensor &tensor, at::ScalarType dtype) {
-  return tensor.view(dtype);
-}
-
-} // namespace
 
 void register_dtype_view() {
   [[maybe_unused]] static const torch::Library library = [] {

@@ -26,6 +26,17 @@ struct Level {
   std::size_t next = 0, deepest_part = 0;
 };
 
+struct Type {
+  std::string_view name;
+  size_t element_size;
+};
+constexpr Type types[] = {{"DoubleStorage", 8},   {"FloatStorage", 4},        {"HalfStorage", 2},
+                          {"BFloat16Storage", 2}, {"LongStorage", 8},         {"IntStorage", 4},
+                          {"ShortStorage", 2},    {"CharStorage", 1},         {"ByteStorage", 1},
+                          {"BoolStorage", 1},     {"ComplexFloatStorage", 8}, {"ComplexDoubleStorage", 16},
+                          {"QInt8Storage", 1},    {"QUInt8Storage", 1},       {"QInt32Storage", 4},
+                          {"QUInt4x2Storage", 1}, {"QUInt2x4Storage", 1},     {"UntypedStorage", 1}};
+
 } // namespace
 
 bool is_deeper_than(const Document &document, std::size_t depth) {
@@ -58,21 +69,6 @@ bool is_deeper_than(const Document &document, std::size_t depth) {
   }
   return false;
 }
-
-namespace {
-
-struct Type {
-  std::string_view name;
-  size_t element_size;
-};
-constexpr Type types[] = {{"DoubleStorage", 8},   {"FloatStorage", 4},        {"HalfStorage", 2},
-                          {"BFloat16Storage", 2}, {"LongStorage", 8},         {"IntStorage", 4},
-                          {"ShortStorage", 2},    {"CharStorage", 1},         {"ByteStorage", 1},
-                          {"BoolStorage", 1},     {"ComplexFloatStorage", 8}, {"ComplexDoubleStorage", 16},
-                          {"QInt8Storage", 1},    {"QUInt8Storage", 1},       {"QInt32Storage", 4},
-                          {"QUInt4x2Storage", 1}, {"QUInt2x4Storage", 1},     {"UntypedStorage", 1}};
-
-} // namespace
 
 StorageId storage_id(const Value &persistent) {
   if (persistent.name() == "torch.storage._load_from_bytes")

@@ -84,15 +84,6 @@ bool is_attribute(const ProgramInput &input) {
   return input.role == Role::Parameter || input.role == Role::Buffer;
 }
 
-void count(const Block *block, ProgramSize &size) {
-  for (const Node *node : block->nodes()) {
-    ++size.nodes;
-    size.operators += counts_as_operator(node) + (is_python_call(node) ? calls_in_graphs_of(node) : 0);
-    for (const Block *inner : node->blocks())
-      count(inner, size);
-  }
-}
-
 /// Objects of C++ classes are constants of a Program's graph, and attributes of its module: where the model had them.
 /// `clone` copies one.
 class ObjectAttributes {
@@ -132,42 +123,6 @@ private:
   std::unordered_map<const void *, std::string> names_;
   int count_ = 0;
 };
-
-} // namespace
-
-const char *to_string(Role role) {
-  switch (role) {
-  case Role::Input:
-    return "input";
-  case Role::Parameter:
-    return "parameter";
-  case Role::Buffer:
-    return "buffer";
-  case Role::Constant:
-    return "constant";
-  }
-  return "?";
-}
-
-bool counts_as_operator(const Node *node) {
-  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
-                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
-                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
-                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
-                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
-  return uncounted.count(node->kind()) == 0;
-}
-
-ProgramSize size_of(const Program &program) {
-  ProgramSize size;
-  count(program.graph->block(), size);
-  for (const auto &input : program.inputs)
-    size.inputs += input.role == Role::Input;
-  size.outputs = static_cast<int>(program.graph->outputs().size());
-  return size;
-}
-
-namespace {
 
 /// Makes arguments of the inputs, and attributes or constants of the rest. Returns which of the graph's inputs are
 /// gone.
@@ -220,18 +175,6 @@ Instance make_instance(const Program &program, const InstantiateOptions &options
   module._ivalue()->type()->addMethod(function);
   return instance;
 }
-
-} // namespace
-
-Instance instantiate(const Program &program, const InstantiateOptions &options) {
-  return make_instance(program, options, /*in_parts=*/false);
-}
-
-Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options) {
-  return make_instance(program, options, /*in_parts=*/true);
-}
-
-namespace {
 
 using torch::jit::Block;
 using torch::jit::Graph;
@@ -321,6 +264,40 @@ private:
 };
 
 } // namespace
+
+const char *to_string(Role role) {
+  constexpr const char *names[] = {"input", "parameter", "buffer", "constant"};
+  return names[static_cast<size_t>(role)];
+}
+
+bool counts_as_operator(const Node *node) {
+  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
+                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
+                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
+                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
+                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
+  return uncounted.count(node->kind()) == 0;
+}
+
+ProgramSize size_of(const Program &program) {
+  ProgramSize size;
+  for (const Node *node : all_nodes(*program.graph)) {
+    ++size.nodes;
+    size.operators += counts_as_operator(node) + (is_python_call(node) ? calls_in_graphs_of(node) : 0);
+  }
+  for (const auto &input : program.inputs)
+    size.inputs += input.role == Role::Input;
+  size.outputs = static_cast<int>(program.graph->outputs().size());
+  return size;
+}
+
+Instance instantiate(const Program &program, const InstantiateOptions &options) {
+  return make_instance(program, options, /*in_parts=*/false);
+}
+
+Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options) {
+  return make_instance(program, options, /*in_parts=*/true);
+}
 
 void outline_hidden_aliases(torch::jit::Module &module, Graph &graph, const std::set<c10::Symbol> &kinds) {
   std::vector<Node *> found;

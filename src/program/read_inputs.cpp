@@ -16,6 +16,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 namespace repro_minify {
@@ -147,6 +148,41 @@ template <typename Read> c10::IValue with_origin(const std::string &origin, cons
   }
 }
 
+at::ScalarType scalar_type(const std::string &name) {
+  static const std::map<std::string, at::ScalarType> types = {
+      {"f16", at::kHalf}, {"bf16", at::kBFloat16}, {"f32", at::kFloat},        {"f64", at::kDouble},
+      {"u8", at::kByte},  {"i8", at::kChar},       {"i16", at::kShort},        {"i32", at::kInt},
+      {"i64", at::kLong}, {"bool", at::kBool},     {"c64", at::kComplexFloat}, {"c128", at::kComplexDouble}};
+  return types.at(name);
+}
+
+at::Tensor make_tensor(const InputSpec &spec, bool requires_grad) {
+  const at::ScalarType dtype = scalar_type(spec.dtype);
+  at::Tensor tensor;
+  if (at::isIntegralType(dtype, /*includeBool=*/false)) {
+    const auto range = spec.range.value_or(std::make_pair(0.0, 10.0));
+    tensor = at::randint(static_cast<int64_t>(range.first), static_cast<int64_t>(range.second), spec.sizes, dtype);
+  } else if (dtype == at::kBool) {
+    tensor = at::randint(0, 2, spec.sizes, at::kBool);
+  } else if (spec.range) {
+    tensor =
+        (at::rand(spec.sizes, at::kDouble) * (spec.range->second - spec.range->first) + spec.range->first).to(dtype);
+  } else {
+    tensor = at::randn(spec.sizes, at::isComplexType(dtype) ? dtype : at::kFloat).to(dtype);
+  }
+  if (requires_grad && (tensor.is_floating_point() || tensor.is_complex()))
+    tensor.set_requires_grad(true);
+  return tensor;
+}
+
+InputSpec spec_in(const std::string &text) {
+  try {
+    return read_input_spec(text);
+  } catch (const std::invalid_argument &problem) {
+    throw UserError("--input '" + text + "': " + problem.what());
+  }
+}
+
 } // namespace
 
 void require_file(const std::string &path) {
@@ -199,45 +235,6 @@ std::optional<std::string> inputs_inside(const std::string &archive) {
     return std::nullopt;
   }
 }
-
-namespace {
-
-at::ScalarType scalar_type(const std::string &name) {
-  static const std::map<std::string, at::ScalarType> types = {
-      {"f16", at::kHalf}, {"bf16", at::kBFloat16}, {"f32", at::kFloat},        {"f64", at::kDouble},
-      {"u8", at::kByte},  {"i8", at::kChar},       {"i16", at::kShort},        {"i32", at::kInt},
-      {"i64", at::kLong}, {"bool", at::kBool},     {"c64", at::kComplexFloat}, {"c128", at::kComplexDouble}};
-  return types.at(name);
-}
-
-at::Tensor make_tensor(const InputSpec &spec, bool requires_grad) {
-  const at::ScalarType dtype = scalar_type(spec.dtype);
-  at::Tensor tensor;
-  if (at::isIntegralType(dtype, /*includeBool=*/false)) {
-    const auto range = spec.range.value_or(std::make_pair(0.0, 10.0));
-    tensor = at::randint(static_cast<int64_t>(range.first), static_cast<int64_t>(range.second), spec.sizes, dtype);
-  } else if (dtype == at::kBool) {
-    tensor = at::randint(0, 2, spec.sizes, at::kBool);
-  } else if (spec.range) {
-    tensor =
-        (at::rand(spec.sizes, at::kDouble) * (spec.range->second - spec.range->first) + spec.range->first).to(dtype);
-  } else {
-    tensor = at::randn(spec.sizes, at::isComplexType(dtype) ? dtype : at::kFloat).to(dtype);
-  }
-  if (requires_grad && (tensor.is_floating_point() || tensor.is_complex()))
-    tensor.set_requires_grad(true);
-  return tensor;
-}
-
-InputSpec spec_in(const std::string &text) {
-  try {
-    return read_input_spec(text);
-  } catch (const BadInputSpec &problem) {
-    throw UserError("--input '" + text + "': " + problem.what());
-  }
-}
-
-} // namespace
 
 c10::IValue inputs_from_specs(const std::vector<std::string> &texts, uint64_t seed, bool requires_grad) {
   std::vector<InputSpec> specs;

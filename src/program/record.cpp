@@ -20,10 +20,10 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-void collect_nodes(Block *block, std::vector<Node *> &nodes) {
-  for (Node *node : block->nodes()) {
+void collect_nodes(auto *block, auto &nodes) {
+  for (auto *node : block->nodes()) {
     nodes.push_back(node);
-    for (Block *inner : node->blocks())
+    for (auto *inner : node->blocks())
       collect_nodes(inner, nodes);
   }
 }
@@ -306,6 +306,12 @@ Recording make_index(const Program &program) {
 
 std::vector<Node *> all_nodes(torch::jit::Graph &graph) {
   std::vector<Node *> nodes;
+  collect_nodes(graph.block(), nodes);
+  return nodes;
+}
+
+std::vector<const Node *> all_nodes(const torch::jit::Graph &graph) {
+  std::vector<const Node *> nodes;
   collect_nodes(graph.block(), nodes);
   return nodes;
 }

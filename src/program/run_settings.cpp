@@ -85,6 +85,9 @@ struct FirstWarning : c10::WarningHandler {
   }
 };
 
+/// The state before any scope was entered; null outside of all.
+const ExecutorState *outside_of_all = nullptr;
+
 } // namespace
 
 const char *to_string(Determinism determinism) {
@@ -97,13 +100,6 @@ struct RunScope::State {
   ExecutorState before; ///< is put back last
   at::AutoGradMode grad;
 };
-
-namespace {
-
-/// The state before any scope was entered; null outside of all.
-const ExecutorState *outside_of_all = nullptr;
-
-} // namespace
 
 RunScope::RunScope(const RunSettings &settings)
     : state_(new State{settings, ExecutorState(settings.device.type()), at::AutoGradMode(settings.grad)}) {

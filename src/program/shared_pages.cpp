@@ -1,6 +1,7 @@
 #include "program/shared_pages.h"
 
 #include "program/values.h"
+#include "repro_minify/record.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/function_impl.h>
@@ -147,18 +148,12 @@ std::vector<at::Tensor> large_tensors(const torch::jit::Module &module) {
   for (const auto &submodule : module.modules())
     for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))
       for_each_tensor(attribute.value, add);
-  const std::function<void(const torch::jit::Block *)> look = [&](const torch::jit::Block *block) {
-    for (const torch::jit::Node *node : block->nodes()) {
-      if (node->kind() == torch::jit::prim::Constant && node->outputs().size() == 1)
-        if (const auto value = torch::jit::toIValue(node->output()))
-          for_each_tensor(*value, add);
-      for (const torch::jit::Block *inner : node->blocks())
-        look(inner);
-    }
-  };
   for (auto *function : module._ivalue()->compilation_unit()->get_functions())
     if (auto *graph_function = torch::jit::tryToGraphFunction(*function))
-      look(graph_function->graph()->block());
+      for (const torch::jit::Node *node : all_nodes(*graph_function->graph()))
+        if (node->kind() == torch::jit::prim::Constant && node->outputs().size() == 1)
+          if (const auto value = torch::jit::toIValue(node->output()))
+            for_each_tensor(*value, add);
   return tensors;
 }
 

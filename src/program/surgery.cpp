@@ -29,6 +29,16 @@ bool draws_random_numbers(const torch::jit::Graph &graph) {
   return any_node(graph.block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
 }
 
+bool has_role(const Program &program, Role role) {
+  return std::any_of(program.inputs.begin(), program.inputs.end(),
+                     [&](const ProgramInput &input) { return input.role == role; });
+}
+
+bool has_attributes(const Program &program) {
+  return std::any_of(program.inputs.begin(), program.inputs.end(),
+                     [](const ProgramInput &input) { return input.role != Role::Input; });
+}
+
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
@@ -135,23 +145,6 @@ private:
   size_t next_ = 0;
 };
 
-} // namespace
-
-std::vector<std::vector<int64_t>> path_of(const Recording &recording) {
-  PathWalk walk(recording);
-  walk.follow(recording.program.graph->block());
-  return walk.path();
-}
-
-Block *only_block_taken(const Node *node, const std::vector<int64_t> &decisions) {
-  const auto differs = [&](int64_t decision) { return decision != decisions.front(); };
-  if (decisions.empty() || std::any_of(decisions.begin(), decisions.end(), differs))
-    return nullptr;
-  return const_cast<Block *>(node->blocks()[decisions.front() ? 0 : 1]);
-}
-
-namespace {
-
 using torch::jit::Node;
 using torch::jit::Value;
 
@@ -195,6 +188,19 @@ void interpret(Node *node, std::vector<c10::IValue> &stack) {
 }
 
 } // namespace
+
+std::vector<std::vector<int64_t>> path_of(const Recording &recording) {
+  PathWalk walk(recording);
+  walk.follow(recording.program.graph->block());
+  return walk.path();
+}
+
+Block *only_block_taken(const Node *node, const std::vector<int64_t> &decisions) {
+  const auto differs = [&](int64_t decision) { return decision != decisions.front(); };
+  if (decisions.empty() || std::any_of(decisions.begin(), decisions.end(), differs))
+    return nullptr;
+  return const_cast<Block *>(node->blocks()[decisions.front() ? 0 : 1]);
+}
 
 void run_node(Node *node, std::vector<c10::IValue> &stack) {
   // Compiling a graph for the interpreter takes longer than most operators do.

@@ -26,6 +26,13 @@ bool writes_to_something(const torch::jit::Graph &graph);
 /// True if any node may give another value the next time.
 bool draws_random_numbers(const torch::jit::Graph &graph);
 
+// Questions about the inputs of a Program.
+
+bool has_role(const Program &program, Role role);
+
+/// True if an input is no argument of forward, but a part of the module.
+bool has_attributes(const Program &program);
+
 // Edits of a graph that are made in more than one place.
 
 /// Copies the nodes of `block` to in front of `before`, with `arguments` for the block's inputs. Returns what stands

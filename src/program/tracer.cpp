@@ -9,6 +9,13 @@
 #include <algorithm>
 
 namespace repro_minify {
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+namespace prim = torch::jit::prim;
+
 namespace {
 
 template <typename T> int64_t address_of(const T *pointer) {
@@ -17,6 +24,31 @@ template <typename T> int64_t address_of(const T *pointer) {
 
 template <typename T> T *at_address(int64_t address) {
   return reinterpret_cast<T *>(static_cast<intptr_t>(address));
+}
+
+/// Types whose values no flat program has: what touches one is carried out while tracing.
+bool is_carried_out(const c10::TypePtr &type) {
+  if (type->cast<c10::ClassType>())
+    return !is_opaque_class(type);
+  if (type->kind() == c10::TypeKind::InterfaceType || type->kind() == c10::TypeKind::FutureType ||
+      type->kind() == c10::TypeKind::FunctionType)
+    return true;
+  return std::any_of(type->containedTypes().begin(), type->containedTypes().end(), is_carried_out);
+}
+
+bool is_carried_out(const Node *node) {
+  const auto of_type = [](const Value *value) { return is_carried_out(value->type()); };
+  return std::any_of(node->inputs().begin(), node->inputs().end(), of_type) ||
+         std::any_of(node->outputs().begin(), node->outputs().end(), of_type);
+}
+
+/// Returns an address that stands for the value wherever it turns up again; null for a value without identity.
+const void *identity_of(const c10::IValue &value) {
+  if (value.isTensor())
+    return value.toTensor().defined() ? value.toTensor().unsafeGetTensorImpl() : nullptr;
+  if (value.isObject())
+    return &value.toObjectRef();
+  return value.isList() || value.isGenericDict() ? value.internalToPointer() : nullptr;
 }
 
 } // namespace
@@ -50,41 +82,6 @@ TraceLog TraceLog::unpacked(const c10::IValue &packed) {
   log.outputs = parts[2].toIntVector();
   return log;
 }
-
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
-namespace {
-
-/// Types whose values no flat program has: what touches one is carried out while tracing.
-bool is_carried_out(const c10::TypePtr &type) {
-  if (type->cast<c10::ClassType>())
-    return !is_opaque_class(type);
-  if (type->kind() == c10::TypeKind::InterfaceType || type->kind() == c10::TypeKind::FutureType ||
-      type->kind() == c10::TypeKind::FunctionType)
-    return true;
-  return std::any_of(type->containedTypes().begin(), type->containedTypes().end(), is_carried_out);
-}
-
-bool is_carried_out(const Node *node) {
-  const auto of_type = [](const Value *value) { return is_carried_out(value->type()); };
-  return std::any_of(node->inputs().begin(), node->inputs().end(), of_type) ||
-         std::any_of(node->outputs().begin(), node->outputs().end(), of_type);
-}
-
-/// Returns an address that stands for the value wherever it turns up again; null for a value without identity.
-const void *identity_of(const c10::IValue &value) {
-  if (value.isTensor())
-    return value.toTensor().defined() ? value.toTensor().unsafeGetTensorImpl() : nullptr;
-  if (value.isObject())
-    return &value.toObjectRef();
-  return value.isList() || value.isGenericDict() ? value.internalToPointer() : nullptr;
-}
-
-} // namespace
 
 TraceLog Tracer::run(torch::jit::Function &method, const c10::IValue &self, const std::vector<c10::IValue> &arguments) {
   paths_[&self.toObjectRef()] = "";

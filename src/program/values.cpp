@@ -1,5 +1,6 @@
 #include "program/values.h"
 
+#include "core/text.h"
 #include "program/shared_pages.h"
 #include "program/value_digest.h"
 
@@ -51,6 +52,46 @@ at::Tensor copy_of(const at::Tensor &tensor) {
   return at::_make_per_channel_quantized_tensor(tensor.int_repr(), tensor.q_per_channel_scales().clone(),
                                                 tensor.q_per_channel_zero_points().clone(),
                                                 tensor.q_per_channel_axis());
+}
+
+/// The pickler takes no undefined tensor: an empty one goes in its place, and a list says which ones they are.
+c10::IValue without_undefined(const c10::IValue &value) {
+  c10::List<int64_t> undefined;
+  int64_t count = 0;
+  const auto defined = map_tensors(value, [&](const at::Tensor &tensor) {
+    if (!tensor.defined())
+      undefined.push_back(count);
+    ++count;
+    return tensor.defined() ? tensor : at::empty({0});
+  });
+  // A value without any goes as it is: what it shares with itself stays shared.
+  return c10::ivalue::Tuple::create({undefined.empty() ? value : defined, undefined});
+}
+
+c10::IValue with_undefined(const c10::IValue &pair) {
+  const auto &parts = pair.toTupleRef().elements();
+  const auto positions = parts[1].toIntVector();
+  if (positions.empty())
+    return parts[0];
+  int64_t count = 0;
+  return map_tensors(parts[0], [&](const at::Tensor &tensor) {
+    return std::binary_search(positions.begin(), positions.end(), count++) ? at::Tensor() : tensor;
+  });
+}
+
+const std::string opaque_classes = "__torch__.torch.classes.";
+
+std::string class_name(const c10::IValue &object) {
+  return object.toObjectRef().type()->name()->qualifiedName();
+}
+
+std::string digest_of_state(const c10::IValue &object) {
+  auto *get_state = object.toObjectRef().type()->findMethod("__getstate__");
+  if (!get_state)
+    return "";
+  Digest digest;
+  digest.add(class_name(object));
+  return add_value(digest, (*get_state)({object})) ? digest.text() : "";
 }
 
 } // namespace
@@ -178,10 +219,7 @@ std::string describe(const c10::IValue &value) {
   const auto &tensor = value.toTensor();
   if (!tensor.defined())
     return "None";
-  std::string text = dtype_name(tensor.scalar_type()) + "[";
-  for (int64_t i = 0; i < tensor.dim(); ++i)
-    text += (i ? ", " : "") + std::to_string(tensor.size(i));
-  text += "]";
+  std::string text = dtype_name(tensor.scalar_type()) + "[" + joined_numbers(tensor.sizes().vec()) + "]";
   if (tensor.layout() != at::kStrided) {
     std::ostringstream layout;
     layout << ' ' << tensor.layout();
@@ -216,35 +254,6 @@ std::optional<c10::ScalarType> dtype_named(const std::string &name) {
   return found == by_name.end() ? std::nullopt : std::optional(found->second);
 }
 
-namespace {
-
-/// The pickler takes no undefined tensor: an empty one goes in its place, and a list says which ones they are.
-c10::IValue without_undefined(const c10::IValue &value) {
-  c10::List<int64_t> undefined;
-  int64_t count = 0;
-  const auto defined = map_tensors(value, [&](const at::Tensor &tensor) {
-    if (!tensor.defined())
-      undefined.push_back(count);
-    ++count;
-    return tensor.defined() ? tensor : at::empty({0});
-  });
-  // A value without any goes as it is: what it shares with itself stays shared.
-  return c10::ivalue::Tuple::create({undefined.empty() ? value : defined, undefined});
-}
-
-c10::IValue with_undefined(const c10::IValue &pair) {
-  const auto &parts = pair.toTupleRef().elements();
-  const auto positions = parts[1].toIntVector();
-  if (positions.empty())
-    return parts[0];
-  int64_t count = 0;
-  return map_tensors(parts[0], [&](const at::Tensor &tensor) {
-    return std::binary_search(positions.begin(), positions.end(), count++) ? at::Tensor() : tensor;
-  });
-}
-
-} // namespace
-
 std::vector<char> pickled(const c10::IValue &value) {
   return torch::jit::pickle_save(without_undefined(value));
 }
@@ -255,25 +264,6 @@ c10::IValue unpickled(std::string_view bytes) {
       std::make_unique<caffe2::serialize::MemoryReadAdapter>(bytes.data(), static_cast<off_t>(bytes.size())));
   return with_undefined(torch::jit::readArchiveAndTensors("data", "", "", {}, {}, {}, reader));
 }
-
-namespace {
-
-const std::string opaque_classes = "__torch__.torch.classes.";
-
-std::string class_name(const c10::IValue &object) {
-  return object.toObjectRef().type()->name()->qualifiedName();
-}
-
-std::string digest_of_state(const c10::IValue &object) {
-  auto *get_state = object.toObjectRef().type()->findMethod("__getstate__");
-  if (!get_state)
-    return "";
-  Digest digest;
-  digest.add(class_name(object));
-  return add_value(digest, (*get_state)({object})) ? digest.text() : "";
-}
-
-} // namespace
 
 bool is_opaque_class(const c10::TypePtr &type) {
   const auto given = type->cast<c10::ClassType>();

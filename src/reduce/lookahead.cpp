@@ -39,12 +39,6 @@ private:
   int questions_ = 0;
 };
 
-class Steps final : public ReductionObserver {
-public:
-  void improved(const ReductionState &state) override { programs.push_back(state.best); }
-  std::vector<Program> programs;
-};
-
 } // namespace
 
 const Verdict &AssumingChecker::no() {
@@ -88,8 +82,7 @@ Lookahead::Lookahead(CandidateChecker &checker, LastRecording &recorder,
 DryRunEnd<OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumptions &assumed) {
   // A guess at the next question is worth nothing once there is the answer.
   AssumingChecker answers(checker_, assumed, yes_, [this] { return checker_.answer_is_there(); });
-  ReductionObserver unheard;
-  Turns turns(answers, recorder_, passes_, unheard);
+  Turns turns(answers, recorder_, passes_);
   TurnReport report;
   auto end = answers.run([&] {
     // A turn that asks something open is begun anew with its answer.
@@ -118,8 +111,8 @@ std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRec
   std::copy_if(passes.begin(), passes.end(), std::back_inserter(simplifying),
                [](const ReductionPass *pass) { return pass->goal == Goal::Simplicity; });
   Optimist answers(checker, from.verdict);
-  Steps steps;
-  Turns turns(answers, recorder, simplifying, steps);
+  std::vector<Program> steps;
+  Turns turns(answers, recorder, simplifying, [&](const ReductionState &state) { steps.push_back(state.best); });
   const auto end = answers.run([&] {
     ReductionState state{from.best, from.verdict, from.order, Schedule(simplifying),
                          std::vector<std::string>(simplifying.size())};
@@ -128,7 +121,7 @@ std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRec
       turns.take(state, *pass, report);
     }
   });
-  return std::holds_alternative<CameToItsEnd>(end) ? std::move(steps.programs) : std::vector<Program>();
+  return std::holds_alternative<CameToItsEnd>(end) ? std::move(steps) : std::vector<Program>();
 }
 
 } // namespace repro_minify

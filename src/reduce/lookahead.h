@@ -66,14 +66,14 @@ private:
 // a copy, with assumed answers, until it asks something that is not known. No pass has to say what it would ask next,
 // and no second description of what they ask exists that could drift from it.
 
-class Lookahead final : public Foresight {
+class Lookahead {
 public:
   /// `state` is that at the begin of the turn that is being taken: what was asked since is known to `checker`.
   Lookahead(CandidateChecker &checker, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
             const ReductionState &state);
 
   /// The likeliest question that was not named yet, the one that is being asked among them.
-  std::optional<Guess> next() override;
+  std::optional<Guess> next();
 
 private:
   DryRunEnd<OpenQuestion> go_on(ReductionState &state, const Assumptions &assumed);

@@ -25,6 +25,28 @@ void add_earlier(PassStatistics &row, const PassStatistics &earlier, bool is_con
     row.problem = earlier.problem;
 }
 
+bool has(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void require_known(const std::vector<std::string> &names, const std::string &option) {
+  std::vector<std::string> known;
+  for (const ReductionPass &pass : reduction_passes())
+    known.emplace_back(pass.name);
+  for (const auto &name : names)
+    if (!has(known, name))
+      throw UserError(option + " " + name + ": no such pass; --list-passes lists them" + did_you_mean(name, known));
+}
+
+/// On a device the test asks processes that are kept: each of them answers many candidates.
+void keep_processes(InterestingnessTest &test, std::shared_ptr<const Backend> backend, const CheckOptions &options) {
+  const auto service = device_service(std::move(backend), options);
+  if (!service)
+    return;
+  test.fresh_job = std::move(test.job);
+  test.job = [service](std::shared_ptr<const Program> program) { return check_by(service, std::move(program)); };
+}
+
 } // namespace
 
 Reduction with_earlier(Reduction last, const Reduction &earlier, bool is_continued) {
@@ -46,29 +68,12 @@ Reduction with_earlier(Reduction last, const Reduction &earlier, bool is_continu
   return last;
 }
 
-std::vector<PassRow> list_reduction_passes() {
-  std::vector<PassRow> rows;
+std::vector<NamedRow> list_reduction_passes() {
+  std::vector<NamedRow> rows;
   for (const auto &pass : reduction_passes())
     rows.push_back({pass.name, pass.summary});
   return rows;
 }
-
-namespace {
-
-bool has(const std::vector<std::string> &names, const std::string &name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void require_known(const std::vector<std::string> &names, const std::string &option) {
-  std::vector<std::string> known;
-  for (const ReductionPass &pass : reduction_passes())
-    known.emplace_back(pass.name);
-  for (const auto &name : names)
-    if (!has(known, name))
-      throw UserError(option + " " + name + ": no such pass; --list-passes lists them" + did_you_mean(name, known));
-}
-
-} // namespace
 
 std::vector<const ReductionPass *> selected_passes(const PassSelection &selection) {
   require_known(selection.only, "--passes");
@@ -81,19 +86,6 @@ std::vector<const ReductionPass *> selected_passes(const PassSelection &selectio
     throw UserError("--passes, --skip-pass: no pass is left");
   return selected;
 }
-
-namespace {
-
-/// On a device the test asks processes that are kept: each of them answers many candidates.
-void keep_processes(InterestingnessTest &test, std::shared_ptr<const Backend> backend, const CheckOptions &options) {
-  const auto service = device_service(std::move(backend), options);
-  if (!service)
-    return;
-  test.fresh_job = std::move(test.job);
-  test.job = [service](std::shared_ptr<const Program> program) { return check_by(service, std::move(program)); };
-}
-
-} // namespace
 
 InterestingnessTest reloading_test(std::shared_ptr<const Backend> backend, const CheckOptions &options) {
   InterestingnessTest test = interestingness_test(backend, options);

@@ -53,7 +53,7 @@ private:
 };
 
 /// Runs passes in the order of the Schedule until none accepts anything.
-class Reducer final : private ReductionObserver {
+class Reducer final {
 public:
   Reducer(Program start, Verdict verdict, CandidateChecker &checker, const ReduceOptions &options,
           std::vector<const ReductionPass *> passes, std::shared_ptr<const Recording> recording)
@@ -63,7 +63,10 @@ public:
         turn_began_(state_), recorder_(start, std::move(recording)) {
     for (const auto *pass : passes_)
       statistics_.emplace_back().pass = pass->name;
-    checker_.foresee_with([this] { return std::make_unique<Lookahead>(checker_, recorder_, passes_, turn_began_); });
+    checker_.foresee_with([this] {
+      const auto ahead = std::make_shared<Lookahead>(checker_, recorder_, passes_, turn_began_);
+      return [ahead] { return ahead->next(); };
+    });
   }
 
   Reduction run() {
@@ -148,8 +151,7 @@ private:
     if (const auto leaper = who_leaps(*next))
       in_turn_of(*leaper, [&](TurnReport &report) { leap(*leaper, report); });
     else
-      in_turn_of(*next,
-                 [&](TurnReport &report) { Turns(checker_, recorder_, passes_, *this).take(state_, *next, report); });
+      in_turn_of(*next, [&](TurnReport &report) { turns_.take(state_, *next, report); });
     return true;
   }
 
@@ -196,12 +198,11 @@ private:
     const std::vector<Program> steps = steps_if_all_works(checker_, recorder_, passes_, state_);
     if (steps.size() < 2) // the passes ask as much
       return;
-    Turns turns(checker_, recorder_, passes_, *this);
     size_t work = 0, too_many = steps.size() + 1;
     for (size_t next = steps.size(); too_many - work > 1; next = work + (too_many - work) / 2) {
       const size_t if_not = std::max<size_t>(work + (next - work) / 2, 1);
       const std::vector<LazyProgram> then = {[&] { return steps[if_not - 1]; }};
-      (turns.offer(state_, steps[next - 1], then, report) ? work : too_many) = next;
+      (turns_.offer(state_, steps[next - 1], then, report) ? work : too_many) = next;
     }
     if (work > 0)
       state_.schedule.took_turn(pass, true, report.worked, report.tried);
@@ -218,11 +219,7 @@ private:
       });
   }
 
-  void turned_down(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best) override {
-    passing_.consider(candidate, order, verdict, best);
-  }
-
-  void improved(const ReductionState &state) override {
+  void improved(const ReductionState &state) {
     checker_.enter_search();
     may_leap_ = true;
     passing_.reset();
@@ -239,6 +236,8 @@ private:
   NearestPassingProgram passing_;
   std::vector<PassStatistics> statistics_;
   LastRecording recorder_;
+  Turns turns_{checker_, recorder_, passes_, [this](const ReductionState &state) { improved(state); },
+               [this](const auto &...candidate) { passing_.consider(candidate...); }};
 };
 
 } // namespace

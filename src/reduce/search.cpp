@@ -25,28 +25,6 @@ struct UnansweredSet {
 };
 using Assumed = AssumedAnswers<Fingerprint>;
 
-/// Answers from what is known and assumed, and leaves the stage at the first question beyond.
-class AssumingQuestioner final : public Questioner {
-public:
-  AssumingQuestioner(const Answers &known, const Assumed &assumed) : known_(known), assumed_(assumed) {}
-
-  template <typename Work> DryRunEnd<UnansweredSet> run(const Work &work) { return dry_run_.run(work); }
-
-  bool fails(const IndexSet &kept, double chance) override {
-    const Fingerprint key = fingerprint(kept);
-    if (const std::optional<bool> answer = known_.find(key))
-      return *answer;
-    if (const auto assumed = assumed_.find(key); assumed != assumed_.end())
-      return assumed->second;
-    dry_run_.leave_at({kept, key, chance});
-  }
-
-private:
-  const Answers &known_;
-  const Assumed &assumed_;
-  DryRun<UnansweredSet> dry_run_;
-};
-
 using StageAt = std::shared_ptr<const Stage>;
 
 /// The likeliest next questions of a search that stands at `from`, likeliest first, at most `count`. The first is the
@@ -55,10 +33,18 @@ using StageAt = std::shared_ptr<const Stage>;
 std::vector<IndexSet> likely_questions(const Stage &from, const SearchContext &context, const Answers &known,
                                        int count) {
   const auto go_on = [&](StageAt &stage, const Assumed &assumed) {
-    AssumingQuestioner questioner(known, assumed);
-    return questioner.run([&] {
+    DryRun<UnansweredSet> dry_run;
+    const Questioner fails = [&](const IndexSet &kept, double chance) -> bool {
+      const Fingerprint key = fingerprint(kept);
+      if (const std::optional<bool> answer = known.find(key))
+        return *answer;
+      if (const auto found = assumed.find(key); found != assumed.end())
+        return found->second;
+      dry_run.leave_at({kept, key, chance});
+    };
+    return dry_run.run([&] {
       while (!std::holds_alternative<Finished>(*stage))
-        stage = std::make_shared<const Stage>(advance(*stage, context, questioner));
+        stage = std::make_shared<const Stage>(advance(*stage, context, fails));
     });
   };
   std::vector<IndexSet> questions;
@@ -75,7 +61,7 @@ std::vector<IndexSet> likely_questions(const Stage &from, const SearchContext &c
 }
 
 /// Asks the oracle, never twice the same, and tells it beforehand what may be asked next.
-class SearchRun final : public Questioner {
+class SearchRun {
 public:
   SearchRun(Oracle &oracle, const SearchContext &context, int width)
       : oracle_(oracle), context_(context), width_(width) {}
@@ -85,13 +71,13 @@ public:
   IndexSet run(Stage stage) {
     while (!std::holds_alternative<Finished>(stage)) {
       current_ = &stage;
-      Stage next = advance(stage, context_, *this);
+      Stage next = advance(stage, context_, [this](const IndexSet &kept, double) { return fails(kept); });
       stage = std::move(next);
     }
     return std::get<Finished>(stage).kept;
   }
 
-  bool fails(const IndexSet &kept, double) override {
+  bool fails(const IndexSet &kept) {
     const Fingerprint key = fingerprint(kept);
     if (const std::optional<bool> answer = answers_.find(key))
       return *answer;
@@ -131,12 +117,12 @@ void check(const SearchOptions &options, const Dataflow &dataflow) {
 
 } // namespace
 
-Stage advance(const Finished &stage, const SearchContext &, Questioner &) {
+Stage advance(const Finished &stage, const SearchContext &, const Questioner &) {
   return stage;
 }
 
-Stage advance(const Stage &stage, const SearchContext &context, Questioner &questioner) {
-  return std::visit([&](const auto &current) { return advance(current, context, questioner); }, stage);
+Stage advance(const Stage &stage, const SearchContext &context, const Questioner &fails) {
+  return std::visit([&](const auto &current) { return advance(current, context, fails); }, stage);
 }
 
 SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options) {

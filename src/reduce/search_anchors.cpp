@@ -91,75 +91,6 @@ Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Expe
   return next;
 }
 
-} // namespace
-
-Stage find_first_anchor(const IndexSet &kept, const SearchContext &context) {
-  if (kept.size() < 2)
-    return Certify{kept};
-  std::vector<int> order = kept;
-  std::sort(order.begin(), order.end(), [&](int left, int right) {
-    return context.rank[static_cast<std::size_t>(left)] < context.rank[static_cast<std::size_t>(right)];
-  });
-  std::vector<double> mass = expected_first(kept.size(), weights_of(order, context));
-  // The empty set is not asked about here: only the certificate may propose it.
-  return FindAnchor{std::make_shared<const Lineup>(std::move(order), IndexSet{}, std::move(mass)), 0, kept.size(), 0};
-}
-
-Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
-  if (stage.failing == 0)
-    return Certify{stage.line->always()};
-  const IndexSet anchors = unite(stage.line->always(), {stage.line->at(stage.failing - 1)});
-  const IndexSet rest = sorted_set(stage.line->nodes(0, stage.failing - 1));
-  Experience experience = stage.experience;
-  if (stage.line->always().empty())
-    experience.learn_first(stage.failing, stage.line->size());
-  else
-    experience.learn_next(stage.failing, stage.line->size(), stage.line->always().size());
-  // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
-  // certificate asks that anyway.
-  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()) ||
-      leave_the_rest(anchors.size(), rest.size(), context))
-    return Certify{unite(anchors, rest)};
-  if (looks_like_a_path(anchors.size(), experience, context))
-    return DoubtPath{anchors, rest, experience};
-  if (doubtful(anchors.size()))
-    return DoubtAnchors{anchors, rest, experience};
-  return find_next_anchor(anchors, rest, experience, context);
-}
-
-Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner) {
-  if (stage.tried == anchors_tested)
-    return find_next_anchor(stage.anchors, stage.rest, stage.experience, context);
-  const std::size_t position = stage.anchors.size() * static_cast<std::size_t>(stage.tried + 1) / (anchors_tested + 1);
-  const IndexSet others = without_position(stage.anchors, position);
-  if (questioner.fails(unite(others, stage.rest), chance_of_contradiction))
-    return give_up_anchors(others, stage.rest);
-  DoubtAnchors next = stage;
-  ++next.tried;
-  return next;
-}
-
-Stage advance(const DoubtPath &stage, const SearchContext &context, Questioner &questioner) {
-  const auto begin = stage.rest.begin() + static_cast<std::ptrdiff_t>(stage.rest.size() / 2);
-  const IndexSet without(
-      begin, begin + static_cast<std::ptrdiff_t>(std::max<std::size_t>(stage.rest.size() / part_of_a_path, 1)));
-  const IndexSet rest = subtract(stage.rest, without);
-  if (!questioner.fails(unite(stage.anchors, rest), chance_of_no_path))
-    return Certify{unite(stage.anchors, stage.rest)};
-  Experience experience = stage.experience;
-  experience.ends_in_a_row = 0;
-  return find_next_anchor(stage.anchors, rest, experience, context);
-}
-
-// Binary search for the shortest failing prefix of a line, in sets that get small early.
-//
-// A prefix is as large as all that comes before the place in question. What a failure needs is mostly close together,
-// though, so that the nodes in question with their surroundings (a window) often fail on their own. Where a window
-// fails it becomes the set. Where it passes the search goes on as if its prefix had passed, until that belief has
-// missed often enough to be put to the test.
-
-namespace {
-
 using Place = FindAnchor::Place;
 
 /// Hops that are kept around a window: a failure seldom needs its last node alone.
@@ -219,22 +150,22 @@ FindAnchor in_several_places(const FindAnchor &stage) {
 }
 
 /// All that is still in question, with its surroundings: whether the belief holds.
-Stage confirm_window(const FindAnchor &stage, const SearchContext &context, Questioner &questioner) {
+Stage confirm_window(const FindAnchor &stage, const SearchContext &context, const Questioner &fails) {
   const IndexSet all = window(stage, stage.failing, context);
-  if (all.empty() || !questioner.fails(all, chance_of_place))
+  if (all.empty() || !fails(all, chance_of_place))
     return in_several_places(stage);
   FindAnchor next = narrowed(stage, stage.failing, all);
   next.place = Place::One;
   return next;
 }
 
-Stage halve(const FindAnchor &stage, const SearchContext &context, Questioner &questioner) {
+Stage halve(const FindAnchor &stage, const SearchContext &context, const Questioner &fails) {
   const std::size_t shortest = shortest_open(stage);
   const std::size_t middle = stage.line->split(shortest, stage.failing);
   const double chance = stage.line->mass(shortest, middle) / stage.line->mass(shortest, stage.failing);
   const IndexSet part = stage.place == Place::Several ? IndexSet{} : window(stage, middle, context);
   if (!part.empty()) {
-    if (questioner.fails(part, chance_of_place * chance)) {
+    if (fails(part, chance_of_place * chance)) {
       FindAnchor next = narrowed(stage, middle, part);
       next.place = Place::One;
       return next;
@@ -245,7 +176,7 @@ Stage halve(const FindAnchor &stage, const SearchContext &context, Questioner &q
     return next;
   }
   FindAnchor next = stage;
-  if (questioner.fails(stage.line->prefix(middle), chance))
+  if (fails(stage.line->prefix(middle), chance))
     next.failing = middle;
   else {
     next.passing = static_cast<std::ptrdiff_t>(middle);
@@ -262,13 +193,13 @@ bool halves_worthwhile(const FindAnchor &stage) {
          passing >= 2 * worthwhile_saving && (stage.failing - passing) * much_further < passing;
 }
 
-Stage keep_half(const FindAnchor &stage, Questioner &questioner) {
+Stage keep_half(const FindAnchor &stage, const Questioner &fails) {
   const auto passing = static_cast<std::size_t>(stage.passing);
   const IndexSet kept = stage.half == 0
                             ? stage.line->slice(passing / 2, stage.failing)
                             : unite(stage.line->prefix(passing / 2), stage.line->slice(passing, stage.failing));
   FindAnchor next = stage;
-  if (questioner.fails(kept, chance_of_half)) {
+  if (fails(kept, chance_of_half)) {
     next = narrowed(stage, stage.failing, kept);
     next.half = 0;
   } else if (++next.half == 2)
@@ -278,15 +209,80 @@ Stage keep_half(const FindAnchor &stage, Questioner &questioner) {
 
 } // namespace
 
-Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner) {
+Stage find_first_anchor(const IndexSet &kept, const SearchContext &context) {
+  if (kept.size() < 2)
+    return Certify{kept};
+  std::vector<int> order = kept;
+  std::sort(order.begin(), order.end(), [&](int left, int right) {
+    return context.rank[static_cast<std::size_t>(left)] < context.rank[static_cast<std::size_t>(right)];
+  });
+  std::vector<double> mass = expected_first(kept.size(), weights_of(order, context));
+  // The empty set is not asked about here: only the certificate may propose it.
+  return FindAnchor{std::make_shared<const Lineup>(std::move(order), IndexSet{}, std::move(mass)), 0, kept.size(), 0};
+}
+
+Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
+  if (stage.failing == 0)
+    return Certify{stage.line->always()};
+  const IndexSet anchors = unite(stage.line->always(), {stage.line->at(stage.failing - 1)});
+  const IndexSet rest = sorted_set(stage.line->nodes(0, stage.failing - 1));
+  Experience experience = stage.experience;
+  if (stage.line->always().empty())
+    experience.learn_first(stage.failing, stage.line->size());
+  else
+    experience.learn_next(stage.failing, stage.line->size(), stage.line->always().size());
+  // Where nothing could be cut for as many anchors as there are nodes left, these are probably needed as well, and the
+  // certificate asks that anyway.
+  if (rest.empty() || (experience.ends_in_a_row >= some_ends && experience.ends_in_a_row >= rest.size()) ||
+      leave_the_rest(anchors.size(), rest.size(), context))
+    return Certify{unite(anchors, rest)};
+  if (looks_like_a_path(anchors.size(), experience, context))
+    return DoubtPath{anchors, rest, experience};
+  if (doubtful(anchors.size()))
+    return DoubtAnchors{anchors, rest, experience};
+  return find_next_anchor(anchors, rest, experience, context);
+}
+
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, const Questioner &fails) {
+  if (stage.tried == anchors_tested)
+    return find_next_anchor(stage.anchors, stage.rest, stage.experience, context);
+  const std::size_t position = stage.anchors.size() * static_cast<std::size_t>(stage.tried + 1) / (anchors_tested + 1);
+  const IndexSet others = without_position(stage.anchors, position);
+  if (fails(unite(others, stage.rest), chance_of_contradiction))
+    return give_up_anchors(others, stage.rest);
+  DoubtAnchors next = stage;
+  ++next.tried;
+  return next;
+}
+
+Stage advance(const DoubtPath &stage, const SearchContext &context, const Questioner &fails) {
+  const auto begin = stage.rest.begin() + static_cast<std::ptrdiff_t>(stage.rest.size() / 2);
+  const IndexSet without(
+      begin, begin + static_cast<std::ptrdiff_t>(std::max<std::size_t>(stage.rest.size() / part_of_a_path, 1)));
+  const IndexSet rest = subtract(stage.rest, without);
+  if (!fails(unite(stage.anchors, rest), chance_of_no_path))
+    return Certify{unite(stage.anchors, stage.rest)};
+  Experience experience = stage.experience;
+  experience.ends_in_a_row = 0;
+  return find_next_anchor(stage.anchors, rest, experience, context);
+}
+
+// Binary search for the shortest failing prefix of a line, in sets that get small early.
+//
+// A prefix is as large as all that comes before the place in question. What a failure needs is mostly close together,
+// though, so that the nodes in question with their surroundings (a window) often fail on their own. Where a window
+// fails it becomes the set. Where it passes the search goes on as if its prefix had passed, until that belief has
+// missed often enough to be put to the test.
+
+Stage advance(const FindAnchor &stage, const SearchContext &context, const Questioner &fails) {
   const bool closed = static_cast<std::ptrdiff_t>(stage.failing) - stage.passing <= 1;
   if (stage.misses > 0 && (closed || stage.misses >= misses_before_test))
-    return confirm_window(stage, context, questioner);
+    return confirm_window(stage, context, fails);
   if (closed)
     return after_anchor(stage, context);
   if (halves_worthwhile(stage))
-    return keep_half(stage, questioner);
-  return halve(stage, context, questioner);
+    return keep_half(stage, fails);
+  return halve(stage, context, fails);
 }
 
 } // namespace repro_minify

@@ -99,6 +99,9 @@ void normalise(Experience::Counts &counts) {
     chance /= total;
 }
 
+/// Below this share of the line a slice is sorted, above it the whole line is walked.
+constexpr std::size_t short_slice = 16;
+
 } // namespace
 
 std::vector<double> expected_first(std::size_t nodes, const std::vector<double> &weights) {
@@ -170,11 +173,6 @@ std::vector<double> Experience::expected_next(std::size_t nodes, std::size_t anc
     mass[length] *= more;
   return mass;
 }
-
-namespace {
-/// Below this share of the line a slice is sorted, above it the whole line is walked.
-constexpr std::size_t short_slice = 16;
-} // namespace
 
 Lineup::Lineup(std::vector<int> order, IndexSet always, std::vector<double> mass)
     : order_(std::move(order)), always_(std::move(always)), mass_before_(mass.size() + 1, 0) {

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <queue>
 #include <string>
@@ -135,18 +134,14 @@ struct Guess {
 /// A Guess that is made only when it is needed.
 using LazyGuess = std::function<Guess()>;
 
-/// Says what may be asked after the question that is asked now.
-class Foresight {
-public:
-  virtual ~Foresight() = default;
-  /// The likeliest of those that were not named yet; nothing when none is left that is worth it.
-  virtual std::optional<Guess> next() = 0;
-};
+/// Says what may be asked after the question that is asked now: the likeliest that was not named yet; nothing when none
+/// is left that is worth it.
+using Foresight = std::function<std::optional<Guess>()>;
 
 // The questions that may be asked next: those that the pass names, then those of the Foresight. Each is made once, and
 // not before it is needed.
 
-using MakeForesight = std::function<std::unique_ptr<Foresight>()>;
+using MakeForesight = std::function<Foresight()>;
 
 class Upcoming {
 public:
@@ -167,7 +162,7 @@ public:
       return at(next_++);
     if (!foresight_ && make_foresight_)
       foresight_ = make_foresight_();
-    return foresight_ ? foresight_->next() : std::nullopt;
+    return foresight_ ? foresight_() : std::nullopt;
   }
 
 private:
@@ -181,7 +176,7 @@ private:
   std::vector<std::optional<Guess>> made_;
   std::size_t next_ = 0;
   const MakeForesight make_foresight_;
-  std::unique_ptr<Foresight> foresight_;
+  Foresight foresight_;
 };
 
 } // namespace repro_minify

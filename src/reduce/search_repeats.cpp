@@ -40,6 +40,10 @@ std::uint64_t combined_colours(std::uint64_t hash, const IndexSet &nodes, const 
   return hash;
 }
 
+constexpr double chance_of_guess = 0.5;
+constexpr double chance_of_collapse = 0.3;
+constexpr std::size_t worth_collapsing = 100; // with fewer nodes bisecting is as quick
+
 } // namespace
 
 std::vector<std::uint64_t> structural_colours(const Dataflow &dataflow, const std::vector<std::string> &labels,
@@ -76,27 +80,21 @@ IndexSet one_of_each_repeat(const Dataflow &dataflow, const std::vector<std::str
 // The first stages of a search: guesses, which cost one question each. The caller gives some (a window around a
 // suspect); where operators are known, one example of each repeated piece is another.
 
-namespace {
-constexpr double chance_of_guess = 0.5;
-constexpr double chance_of_collapse = 0.3;
-constexpr std::size_t worth_collapsing = 100; // with fewer nodes bisecting is as quick
-} // namespace
-
-Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner) {
+Stage advance(const TryGuesses &stage, const SearchContext &context, const Questioner &fails) {
   if (stage.next == context.options.guesses.size())
     return CollapseRepeats{stage.kept};
   // An earlier guess may have come true: what this one means is what it would leave of the set as it is now.
   const IndexSet guess = intersect(sorted_set(context.options.guesses[stage.next]), stage.kept);
   const bool worth_asking = !guess.empty() && guess.size() < stage.kept.size();
-  const bool right = worth_asking && questioner.fails(guess, chance_of_guess);
+  const bool right = worth_asking && fails(guess, chance_of_guess);
   return TryGuesses{right ? guess : stage.kept, stage.next + 1};
 }
 
-Stage advance(const CollapseRepeats &stage, const SearchContext &context, Questioner &questioner) {
+Stage advance(const CollapseRepeats &stage, const SearchContext &context, const Questioner &fails) {
   if (context.options.labels.empty() || stage.kept.size() <= worth_collapsing)
     return find_first_anchor(stage.kept, context);
   const IndexSet examples = one_of_each_repeat(context.dataflow, context.options.labels, stage.kept);
-  const bool right = examples.size() * 2 < stage.kept.size() && questioner.fails(examples, chance_of_collapse);
+  const bool right = examples.size() * 2 < stage.kept.size() && fails(examples, chance_of_collapse);
   return find_first_anchor(right ? examples : stage.kept, context);
 }
 

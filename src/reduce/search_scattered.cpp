@@ -55,9 +55,23 @@ Stage group_needed(DeleteScattered stage, const std::vector<std::size_t> &group)
   return stage;
 }
 
+constexpr double chance_of_single = 0.05;
+constexpr double chance_of_joint = 0.5;
+
+/// Deletes what could go on its own: all of it at once, else half of it, and so on; one at least is known to go.
+IndexSet delete_jointly(const Certify &stage, const Questioner &fails) {
+  IndexSet gone = stage.removable;
+  for (; gone.size() > 1; gone.resize(gone.size() / 2)) {
+    IndexSet kept = subtract(stage.kept, gone);
+    if (!kept.empty() && fails(kept, chance_of_joint))
+      return kept;
+  }
+  return subtract(stage.kept, gone);
+}
+
 } // namespace
 
-Stage advance(const DeleteScattered &stage, const SearchContext &, Questioner &questioner) {
+Stage advance(const DeleteScattered &stage, const SearchContext &, const Questioner &fails) {
   const std::vector<std::size_t> group = next_group(stage);
   if (group.empty())
     return Certify{stage.kept};
@@ -66,7 +80,7 @@ Stage advance(const DeleteScattered &stage, const SearchContext &, Questioner &q
     gone.push_back(stage.kept[position]);
   IndexSet kept = subtract(stage.kept, sorted_set(std::move(gone)));
   // The empty set is the certificate's question, and only for a single node.
-  if (!kept.empty() && questioner.fails(kept, 1 / std::numbers::e))
+  if (!kept.empty() && fails(kept, 1 / std::numbers::e))
     return group_deleted(stage, std::move(kept));
   return group_needed(stage, group);
 }
@@ -74,32 +88,14 @@ Stage advance(const DeleteScattered &stage, const SearchContext &, Questioner &q
 // The result is 1-minimal because each single deletion was tried on it, not because the search is clever: what came
 // before may have been misled by an oracle that is not monotone.
 
-namespace {
-
-constexpr double chance_of_single = 0.05;
-constexpr double chance_of_joint = 0.5;
-
-/// Deletes what could go on its own: all of it at once, else half of it, and so on; one at least is known to go.
-IndexSet delete_jointly(const Certify &stage, Questioner &questioner) {
-  IndexSet gone = stage.removable;
-  for (; gone.size() > 1; gone.resize(gone.size() / 2)) {
-    IndexSet kept = subtract(stage.kept, gone);
-    if (!kept.empty() && questioner.fails(kept, chance_of_joint))
-      return kept;
-  }
-  return subtract(stage.kept, gone);
-}
-
-} // namespace
-
-Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner) {
+Stage advance(const Certify &stage, const SearchContext &context, const Questioner &fails) {
   if (!context.options.certify)
     return Finished{stage.kept};
   if (stage.next == stage.kept.size())
-    return stage.removable.empty() ? Stage(Finished{stage.kept}) : Stage(Certify{delete_jointly(stage, questioner)});
+    return stage.removable.empty() ? Stage(Finished{stage.kept}) : Stage(Certify{delete_jointly(stage, fails)});
   Certify next = stage;
   ++next.next;
-  if (questioner.fails(without_position(stage.kept, stage.next), chance_of_single))
+  if (fails(without_position(stage.kept, stage.next), chance_of_single))
     next.removable.push_back(stage.kept[stage.next]);
   return next;
 }

@@ -6,6 +6,7 @@
 #include "reduce/search_expectation.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -13,14 +14,9 @@
 namespace repro_minify {
 
 /// The seam that keeps parallelism out of the algorithms: a stage asks as if there were one worker, and cannot tell
-/// whether its answers come from the oracle or from a guess at what the oracle will say.
-class Questioner {
-public:
-  virtual ~Questioner() = default;
-  /// Returns true if `kept` still fails. `chance` is roughly how often such a question is answered yes; it only orders
-  /// speculation.
-  virtual bool fails(const IndexSet &kept, double chance) = 0;
-};
+/// whether its answers come from the oracle or from a guess at what the oracle will say. Returns true if `kept` still
+/// fails. `chance` is roughly how often such a question is answered yes; it only orders speculation.
+using Questioner = std::function<bool(const IndexSet &kept, double chance)>;
 
 // The stages of the search. Each is a plain value: what has been found so far. `advance` asks at most one question and
 // returns the stage that follows, changing nothing else, so that the same stage can also be run ahead against guessed
@@ -91,16 +87,16 @@ struct Finished {
 using Stage =
     std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DoubtPath, DeleteScattered, Certify, Finished>;
 
-Stage advance(const TryGuesses &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const CollapseRepeats &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const FindAnchor &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const DoubtAnchors &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const DoubtPath &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const DeleteScattered &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const Certify &stage, const SearchContext &context, Questioner &questioner);
-Stage advance(const Finished &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const TryGuesses &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const CollapseRepeats &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const FindAnchor &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const DoubtAnchors &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const DoubtPath &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const DeleteScattered &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const Certify &stage, const SearchContext &context, const Questioner &fails);
+Stage advance(const Finished &stage, const SearchContext &context, const Questioner &fails);
 
-Stage advance(const Stage &stage, const SearchContext &context, Questioner &questioner);
+Stage advance(const Stage &stage, const SearchContext &context, const Questioner &fails);
 
 /// The search for the first anchor, in topological order.
 Stage find_first_anchor(const IndexSet &kept, const SearchContext &context);

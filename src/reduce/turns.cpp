@@ -37,58 +37,6 @@ constexpr double memory = 0.25;
 /// The part of its prior gain that is expected of a pass that found nothing the last time.
 constexpr double faint_hope = 1.0 / 64;
 
-} // namespace
-
-bool Schedule::comes_before(const Row &a, const Row &b) {
-  return a.deferred != b.deferred ? b.deferred : a.gain * b.cost > b.gain * a.cost;
-}
-
-Schedule::Schedule(const std::vector<const ReductionPass *> &passes) {
-  for (size_t i = 0; i < passes.size(); ++i)
-    rows_.push_back({passes[i]->goal, true, prior_gain(i), 1});
-}
-
-std::optional<size_t> Schedule::best_of(Goal goal) const {
-  std::optional<size_t> best;
-  for (size_t i = 0; i < rows_.size(); ++i)
-    if (rows_[i].open && rows_[i].goal == goal && (!best || comes_before(rows_[i], rows_[*best])))
-      best = i;
-  return best;
-}
-
-std::optional<size_t> Schedule::next() {
-  if (const auto pass = best_of(goal_))
-    return pass;
-  goal_ = goal_ == Goal::Size ? Goal::Simplicity : Goal::Size;
-  return best_of(goal_);
-}
-
-void Schedule::took_turn(size_t pass, bool accepted, double gain, double cost) {
-  Row &row = rows_[pass];
-  row.gain = accepted ? memory * row.gain + gain : faint_hope * prior_gain(pass);
-  row.cost = memory * row.cost + cost;
-  row.deferred = false;
-  ++row.turns;
-  if (accepted)
-    for (Row &other : rows_) {
-      other.open = true;
-      other.deferred = false;
-    }
-  else
-    row.open = false;
-}
-
-void Schedule::deferred(size_t pass) {
-  rows_[pass].open = true;
-  rows_[pass].deferred = true;
-}
-
-int Schedule::open() const {
-  return static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const Row &row) { return row.open; }));
-}
-
-namespace {
-
 constexpr double nodes_that_cost_as_much_as_a_process = 256;
 
 /// True if eager itself answers NaN or Inf: such a program is no bug report, and opens the door to another failure.
@@ -157,6 +105,54 @@ void run_safely(const ReductionPass &pass, EngineContext &context, TurnReport &r
 }
 
 } // namespace
+
+bool Schedule::comes_before(const Row &a, const Row &b) {
+  return a.deferred != b.deferred ? b.deferred : a.gain * b.cost > b.gain * a.cost;
+}
+
+Schedule::Schedule(const std::vector<const ReductionPass *> &passes) {
+  for (size_t i = 0; i < passes.size(); ++i)
+    rows_.push_back({passes[i]->goal, true, prior_gain(i), 1});
+}
+
+std::optional<size_t> Schedule::best_of(Goal goal) const {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < rows_.size(); ++i)
+    if (rows_[i].open && rows_[i].goal == goal && (!best || comes_before(rows_[i], rows_[*best])))
+      best = i;
+  return best;
+}
+
+std::optional<size_t> Schedule::next() {
+  if (const auto pass = best_of(goal_))
+    return pass;
+  goal_ = goal_ == Goal::Size ? Goal::Simplicity : Goal::Size;
+  return best_of(goal_);
+}
+
+void Schedule::took_turn(size_t pass, bool accepted, double gain, double cost) {
+  Row &row = rows_[pass];
+  row.gain = accepted ? memory * row.gain + gain : faint_hope * prior_gain(pass);
+  row.cost = memory * row.cost + cost;
+  row.deferred = false;
+  ++row.turns;
+  if (accepted)
+    for (Row &other : rows_) {
+      other.open = true;
+      other.deferred = false;
+    }
+  else
+    row.open = false;
+}
+
+void Schedule::deferred(size_t pass) {
+  rows_[pass].open = true;
+  rows_[pass].deferred = true;
+}
+
+int Schedule::open() const {
+  return static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const Row &row) { return row.open; }));
+}
 
 struct Turns::Turn {
   ReductionState &state;
@@ -227,7 +223,8 @@ bool Turns::consider(Turn &turn, const Program &candidate, const Order &order, c
   turn.cost += 1 + order.nodes / nodes_that_cost_as_much_as_a_process;
   const Verdict &verdict = checker_.check(candidate, next);
   if (!checker_.goal().is_wanted(verdict) || (makes_eager_infinite(verdict) && !makes_eager_infinite(state.verdict))) {
-    observer_.turned_down(candidate, order, verdict, state.order);
+    if (on_turned_down_)
+      on_turned_down_(candidate, order, verdict, state.order);
     return false;
   }
   if (!lower)
@@ -236,7 +233,8 @@ bool Turns::consider(Turn &turn, const Program &candidate, const Order &order, c
   state.best = candidate;
   state.verdict = verdict;
   state.order = order;
-  observer_.improved(state);
+  if (on_improved_)
+    on_improved_(state);
   return true;
 }
 

@@ -6,9 +6,11 @@
 #include "repro_minify/record.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
@@ -88,19 +90,19 @@ struct TurnReport {
   std::string problem;
 };
 
-/// Is told of every candidate as it is decided.
-class ReductionObserver {
-public:
-  virtual ~ReductionObserver() = default;
-  virtual void turned_down(const Program &, const Order &, const Verdict &, const Order & /*best*/) {}
-  virtual void improved(const ReductionState &) {}
-};
+/// Is told of a candidate that is not accepted, with the Order of the best.
+using OnTurnedDown =
+    std::function<void(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best)>;
+/// Is told of a candidate that has become the best.
+using OnImproved = std::function<void(const ReductionState &)>;
 
 class Turns {
 public:
+  /// `on_improved` and `on_turned_down` may be empty.
   Turns(Checker &checker, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
-        ReductionObserver &observer)
-      : checker_(checker), recorder_(recorder), passes_(passes), observer_(observer) {}
+        OnImproved on_improved = {}, OnTurnedDown on_turned_down = {})
+      : checker_(checker), recorder_(recorder), passes_(passes), on_improved_(std::move(on_improved)),
+        on_turned_down_(std::move(on_turned_down)) {}
 
   /// The turn of pass number `index`. `state` and `report` are up to date when a question is left by exception.
   void take(ReductionState &state, size_t index, TurnReport &report);
@@ -117,7 +119,8 @@ private:
   Checker &checker_;
   LastRecording &recorder_;
   const std::vector<const ReductionPass *> &passes_;
-  ReductionObserver &observer_;
+  const OnImproved on_improved_;
+  const OnTurnedDown on_turned_down_;
 };
 
 } // namespace repro_minify

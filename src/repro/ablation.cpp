@@ -1,10 +1,12 @@
 // The ablation of issue.md: what the reduced program does under everything else.
 #include "program/compute.h"
 #include "repro/ablation_names.h"
+#include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/repro.h"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -34,61 +36,9 @@ AblationRow row_of(const std::string &what, const Verdict &verdict, const Signat
   return row;
 }
 
-bool is_inductor(const Backend &backend) {
-  return backend.name() == "inductor";
-}
-
 std::string with_grad(bool grad) {
   return grad ? ", with gradients" : ", without gradients";
 }
-
-class Ablation {
-public:
-  Ablation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits)
-      : factory_(factory), facts_(facts), limits_(limits) {}
-
-  std::vector<AblationRow> rows() && {
-    const std::string name = facts_.backend->name();
-    rows_.push_back(row_of(name + with_grad(facts_.check.grad), facts_.reduced, facts_.signature)); // seen before
-    if (facts_.signature.where != "gradient" && facts_.signature.kind != FailureKind::Gradient) {
-      CheckOptions other = facts_.check;
-      other.grad = !other.grad;
-      add(name + with_grad(other.grad), facts_.backend, other);
-    }
-    if (is_inductor(*facts_.backend)) // TorchScript is another tracker's concern
-      return std::move(rows_);
-    for (const char *other : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
-      if (name != other && !facts_.not_reduced)
-        add_named(other);
-    return std::move(rows_);
-  }
-
-private:
-  bool stops() const { return limits_.interrupted && limits_.interrupted(); }
-
-  void add(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
-    if (stops())
-      return;
-    const Verdict verdict = check(factory_, backend, options, limits_);
-    if (!stops())
-      rows_.push_back(row_of(what, verdict, facts_.signature));
-  }
-
-  /// One that cannot be used here has no row.
-  void add_named(const std::string &name) {
-    try {
-      const std::shared_ptr<const Backend> backend = make_backend(name, {});
-      if (unusable_because(*backend).empty())
-        add(name, backend, facts_.check);
-    } catch (const std::exception &) {
-    }
-  }
-
-  const ModuleFactory &factory_;
-  const ReproFacts &facts_;
-  const Limits &limits_;
-  std::vector<AblationRow> rows_;
-};
 
 /// One way to set TorchInductor up.
 struct Variant {
@@ -130,15 +80,31 @@ std::vector<Variant> modes_of_numerics() {
   return modes;
 }
 
-/// Asks the variants one after the other: of inductor itself the Python that is there, else one of its own.
-class InductorAblation {
+/// Asks one after the other, and ends early once `limits` say so.
+class Ablation {
 public:
-  InductorAblation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
-                   const BackendOptions &options)
-      : factory_(factory), facts_(facts), limits_(limits), options_(options) {}
+  Ablation(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits, BackendOptions options = {})
+      : factory_(factory), facts_(facts), limits_(limits), options_(std::move(options)) {}
 
-  std::vector<AblationRow> rows() && {
-    if (is_inductor(*facts_.backend)) {
+  std::vector<AblationRow> of_backends() && {
+    const std::string name = facts_.backend->name();
+    rows_.push_back(row_of(name + with_grad(facts_.check.grad), facts_.reduced, facts_.signature)); // seen before
+    if (facts_.signature.where != "gradient" && facts_.signature.kind != FailureKind::Gradient) {
+      CheckOptions other = facts_.check;
+      other.grad = !other.grad;
+      ask(name + with_grad(other.grad), facts_.backend, other);
+    }
+    if (is_inductor(facts_)) // TorchScript is another tracker's concern
+      return std::move(rows_);
+    for (const char *other : {"freeze", "jit", "nnc", "optimize-for-inference", "static-runtime"})
+      if (name != other && !facts_.not_reduced)
+        ask_named(other);
+    return std::move(rows_);
+  }
+
+  /// Asks inductor itself in the Python that is there, else in one of its own.
+  std::vector<AblationRow> of_inductor() && {
+    if (is_inductor(facts_)) {
       ask_ladder();
       ask(settings_of_inductor());
       if (facts_.signature.kind == FailureKind::Accuracy || facts_.signature.kind == FailureKind::Gradient)
@@ -154,15 +120,35 @@ public:
 private:
   bool stops() const { return limits_.interrupted && limits_.interrupted(); }
 
-  void ask(const std::vector<Variant> &variants) {
-    for (const Variant &variant : variants) {
-      if (stops())
-        return;
-      AblationRow row = row_under(variant);
-      row.setting = variant.setting;
-      if (!stops())
-        rows_.push_back(row);
+  void add(const std::function<AblationRow()> &make_row) {
+    if (stops())
+      return;
+    const AblationRow row = make_row();
+    if (!stops())
+      rows_.push_back(row);
+  }
+
+  void ask(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
+    add([&] { return row_of(what, check(factory_, backend, options, limits_), facts_.signature); });
+  }
+
+  /// One that cannot be used here has no row.
+  void ask_named(const std::string &name) {
+    try {
+      const std::shared_ptr<const Backend> backend = make_backend(name, {});
+      if (unusable_because(*backend).empty())
+        ask(name, backend, facts_.check);
+    } catch (const std::exception &) {
     }
+  }
+
+  void ask(const std::vector<Variant> &variants) {
+    for (const Variant &variant : variants)
+      add([&] {
+        AblationRow row = row_under(variant);
+        row.setting = variant.setting;
+        return row;
+      });
   }
 
   void ask_ladder() {
@@ -193,7 +179,7 @@ private:
     } catch (const std::exception &error) {
       return {variant.what, "not known: " + first_sentence(error.what()), std::nullopt, "", false};
     } catch (const Interrupted &) {
-      return {variant.what, "not asked", std::nullopt}; // ask() drops this row
+      return {variant.what, "not asked", std::nullopt}; // add() drops this row
     }
   }
 
@@ -222,7 +208,7 @@ private:
   const ModuleFactory &factory_;
   const ReproFacts &facts_;
   const Limits &limits_;
-  const BackendOptions &options_;
+  const BackendOptions options_;
   std::vector<AblationRow> rows_;
 };
 
@@ -242,14 +228,14 @@ bool has_row(const ReproFacts &facts, const std::string &what) {
 std::vector<AblationRow> ablate(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits) {
   if (facts.backend->parts().tracker) // its steps say more: torch.export alone, and what the runtime can switch off
     return {};
-  return Ablation(factory, facts, limits).rows();
+  return Ablation(factory, facts, limits).of_backends();
 }
 
 std::vector<AblationRow> ablate_inductor(const ModuleFactory &factory, const ReproFacts &facts, const Limits &limits,
                                          const BackendOptions &options) {
-  if (facts.not_reduced && !is_inductor(*facts.backend))
+  if (facts.not_reduced && !is_inductor(facts))
     return {{ablation_names::inductor, "not asked: it is given flat programs only", std::nullopt}};
-  return InductorAblation(factory, facts, limits, options).rows();
+  return Ablation(factory, facts, limits, options).of_inductor();
 }
 
 } // namespace repro_minify

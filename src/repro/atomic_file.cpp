@@ -1,5 +1,6 @@
 #include "repro/atomic_file.h"
 
+#include "core/files.h"
 #include "repro_minify/program.h"
 
 #include <cerrno>
@@ -16,18 +17,6 @@ namespace {
 
 UserError cannot_write(const std::string &path) {
   return UserError(path + ": cannot be written: " + std::strerror(errno));
-}
-
-bool write_all(int file, std::string_view contents) {
-  while (!contents.empty()) {
-    const ssize_t written = ::write(file, contents.data(), contents.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    contents.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
 }
 
 /// Not every file system can promise that it is on the disk; those that cannot do no harm.

@@ -5,33 +5,30 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <regex>
 #include <set>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
 
-using OperatorNames = std::set<std::string>;
-
-OperatorNames named(const std::string &names) {
-  std::istringstream stream(names);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
+using OperatorNames = std::set<std::string, std::less<>>;
 
 /// Operators in groups, the commonest in models first; the rarest are not here.
 const std::array<OperatorNames, 4> &common_operators() {
   static const std::array<OperatorNames, 4> table = {
-      named("add sub rsub mul neg size"), named("div truediv pow sum mean"),
-      named("relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
-            "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
-            "linear matmul mm bmm addmm conv "
-            "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
-            "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice getitem chunk "
-            "split "
-            "cat stack item Int Float Bool ScalarImplicit float half double long int bool"),
-      named("clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
-            "embedding max_pool avg_pool adaptive_avg_pool")};
+      set_of_words("add sub rsub mul neg size"), set_of_words("div truediv pow sum mean"),
+      set_of_words(
+          "relu sigmoid tanh exp log sqrt rsqrt reciprocal abs sin cos erf gelu silu square "
+          "eq ne lt le gt ge where logical_not logical_and logical_or bitwise_not "
+          "linear matmul mm bmm addmm conv "
+          "zeros ones full empty zeros_like ones_like full_like empty_like arange clone contiguous to "
+          "view reshape flatten squeeze unsqueeze transpose permute t expand expand_as select slice getitem chunk "
+          "split "
+          "cat stack item Int Float Bool ScalarImplicit float half double long int bool"),
+      set_of_words(
+          "clamp hardtanh leaky_relu elu hardswish softmax log_softmax dropout batch_norm layer_norm group_norm "
+          "embedding max_pool avg_pool adaptive_avg_pool")};
   return table;
 }
 
@@ -44,8 +41,8 @@ struct InPlace {
 const std::array<InPlace, 2> &in_place_operators() {
   static const std::array<InPlace, 2> table = {
       InPlace{"a write",
-              named("add_ sub_ rsub_ mul_ neg_ div_ pow_ copy_ fill_ zero_ setitem iadd isub imul itruediv")},
-      InPlace{"a view in place", named("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_")}};
+              set_of_words("add_ sub_ rsub_ mul_ neg_ div_ pow_ copy_ fill_ zero_ setitem iadd isub imul itruediv")},
+      InPlace{"a view in place", set_of_words("t_ transpose_ swapaxes_ swapdims_ unsqueeze_ squeeze_ as_strided_")}};
   return table;
 }
 

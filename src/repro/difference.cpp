@@ -1,12 +1,12 @@
 #include "repro/difference.h"
 
+#include "core/text.h"
 #include "program/values.h"
 #include "repro/code.h"
 #include "repro/elements_text.h"
 
 #include <dtl/dtl.hpp>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,8 +26,7 @@ std::vector<std::string> lines_of(const Program &program) {
   for (const auto &piece : code_pieces(program))
     all += piece.text;
   std::vector<std::string> lines;
-  std::istringstream text(all);
-  for (std::string line; std::getline(text, line);)
+  for (const std::string &line : split_lines(all))
     if (!line.empty())
       lines.push_back(line);
   for (const auto &input : program.inputs)

@@ -3,6 +3,7 @@
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/programs.h"
+#include "core/text.h"
 #include "repro/atomic_file.h"
 #include "repro_minify/repro.h"
 #include "tasks/sandbox.h"
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -44,9 +44,8 @@ constexpr const char *collect =
     "print(c.get_pretty_env_info())\n";
 
 std::string ask(const std::string &python) {
-  std::istringstream lines(printed_by(python, collect));
   std::string text;
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string &line : split_lines(printed_by(python, collect)))
     if (line.empty() || !names_the_machine(line))
       text += line + "\n";
   return text;

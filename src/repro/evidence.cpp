@@ -13,10 +13,6 @@
 namespace repro_minify {
 namespace {
 
-bool is_inductor(const ReproFacts &facts) {
-  return facts.backend->name() == "inductor";
-}
-
 /// "is right", of a result; "passes", of a program that raises elsewhere.
 std::string is_right(const ReproFacts &facts) {
   return is_comparison(facts.signature.kind) ? "is right" : "passes";

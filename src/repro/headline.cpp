@@ -135,7 +135,7 @@ bool names_its_type(const std::string &message) {
 /// The exception of a program: TorchInductor's messages leave out the name of a RuntimeError alone (failure.py).
 std::string exception_in_words(const ReproFacts &facts) {
   const std::string &message = facts.reduced.message;
-  const bool in_python = facts.backend->name() == "inductor";
+  const bool in_python = is_inductor(facts);
   return plain((in_python && !names_its_type(message) ? "RuntimeError: " : "") + first_words(message));
 }
 

@@ -1,5 +1,6 @@
 #include "repro/intermediate.h"
 
+#include "core/text.h"
 #include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "repro/fx_source.h"
@@ -8,7 +9,6 @@
 #include <optional>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
 namespace repro_minify {
@@ -94,6 +94,23 @@ private:
   std::set<int> found_rows_, found_inputs_;
 };
 
+/// "model.py:12: forward" of the Python frames that a trace keeps for each operator, a line each and the innermost
+/// first ("/home/me/model.py(12): forward"): the first that is neither PyTorch's own nor of the package that traces.
+/// Nothing where `source` is no such list. It is empty where no frame is the author's.
+std::optional<std::string> frame_of_the_author(const std::string &source) {
+  static const std::regex frame(R"(^(.+)\((\d+)\): (.*)$)"), not_the_authors(R"(-packages/torch/|/repro_minify/|^<)");
+  bool is_a_list = false;
+  for (const std::string &line : split_lines(source)) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, frame))
+      break;
+    is_a_list = true;
+    if (const std::string path = parts[1]; !std::regex_search(path, not_the_authors))
+      return std::filesystem::path(path).filename().string() + ":" + parts[2].str() + ": " + parts[3].str();
+  }
+  return is_a_list ? std::optional<std::string>("") : std::nullopt;
+}
+
 } // namespace
 
 std::vector<Intermediate> intermediates(const Recording &recording) {
@@ -137,28 +154,6 @@ std::vector<Reads> reads_of(const Recording &recording, const std::vector<Interm
     result.push_back(reads(intermediate.value->node()));
   return result;
 }
-
-namespace {
-
-/// "model.py:12: forward" of the Python frames that a trace keeps for each operator, a line each and the innermost
-/// first ("/home/me/model.py(12): forward"): the first that is neither PyTorch's own nor of the package that traces.
-/// Nothing where `source` is no such list. It is empty where no frame is the author's.
-std::optional<std::string> frame_of_the_author(const std::string &source) {
-  static const std::regex frame(R"(^(.+)\((\d+)\): (.*)$)"), not_the_authors(R"(-packages/torch/|/repro_minify/|^<)");
-  std::istringstream lines(source);
-  bool is_a_list = false;
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch parts;
-    if (!std::regex_match(line, parts, frame))
-      break;
-    is_a_list = true;
-    if (const std::string path = parts[1]; !std::regex_search(path, not_the_authors))
-      return std::filesystem::path(path).filename().string() + ":" + parts[2].str() + ": " + parts[3].str();
-  }
-  return is_a_list ? std::optional<std::string>("") : std::nullopt;
-}
-
-} // namespace
 
 std::string source_line(const Node *node) {
   if (is_python_call(node))

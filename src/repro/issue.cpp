@@ -18,7 +18,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -132,10 +131,9 @@ json code_values(const ReproFacts &facts, const std::string &folder) {
 json versions_json(const ReproFacts &facts) {
   if (facts.environment.empty())
     return {{"versions", "PyTorch version: " + facts.torch_version + " (LibTorch)"}, {"processor", ""}};
-  std::istringstream lines(facts.environment);
   std::string versions, processor;
   bool of_processor = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(facts.environment)) {
     of_processor = line == "CPU:" || (of_processor && !line.empty());
     if (!line.starts_with("Vulnerability "))
       (of_processor ? processor : versions) += line + "\n";
@@ -150,7 +148,7 @@ std::string logs_of(const ReproFacts &facts) {
 
 /// Its own rows are many, and none of that name.
 bool is_said_of_inductor(const ReproFacts &facts) {
-  return facts.backend->name() == "inductor" || has_row(facts, ablation_names::inductor);
+  return is_inductor(facts) || has_row(facts, ablation_names::inductor);
 }
 
 /// For the tracker of another project; empty where it is PyTorch's.
@@ -180,12 +178,9 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
   if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
     return text;
   const std::vector<std::string> reasons = preflight(program, facts);
-  const IssueForm form = issue_form(*facts.backend);
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},
-                 {"heading_bug", form.bug},
-                 {"heading_logs", form.logs},
-                 {"heading_versions", form.versions},
+                 {"heading_bug", is_part_of_pytorch(*facts.backend) ? "🐛 Describe the bug" : "Describe the bug"},
                  {"evidence", evidence(program, facts)},
                  {"torch_version", facts.torch_version},
                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)},

@@ -27,10 +27,6 @@ namespace fs = std::filesystem;
 /// A tensor is printed whole; a program that prints for ever must not fill the disk.
 constexpr std::uintmax_t most_printed = std::uintmax_t{1} << 28;
 
-std::string last_part(const std::string &text) {
-  return text.substr(text.size() - std::min<size_t>(text.size(), 600));
-}
-
 /// Returns the line in which a repro says why it could not be tried, without the stack that LibTorch's messages end
 /// with; the end of the text where it says nothing of that.
 std::string why_untried(const std::string &text) {
@@ -44,8 +40,7 @@ std::string last_words(const std::string &text) {
   const size_t last_frame = text.rfind("  File \"");
   if (last_frame == std::string::npos)
     return last_part(text);
-  std::istringstream lines(text.substr(last_frame));
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string &line : split_lines(text.substr(last_frame)))
     if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
       return line.substr(0, 600); // the exception; what follows is the rest of its message
   return "an exception";
@@ -219,9 +214,8 @@ bool raises(const std::string &said, const std::string &wanted) {
 
 /// In which line the last statement of a script begins. It is the one that lets the failure happen.
 int line_of_last_statement(const std::string &script) {
-  std::istringstream lines(script);
   int count = 0, last = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(script)) {
     ++count;
     if (!line.empty() && !std::isspace(static_cast<unsigned char>(line.front())))
       last = count;
@@ -299,6 +293,10 @@ std::string what_it_showed(const ReproRun &run, const Signature &wanted) {
 }
 
 } // namespace
+
+std::string last_part(const std::string &text) {
+  return text.substr(text.size() - std::min<size_t>(text.size(), 600));
+}
 
 std::vector<std::string> with_home(const std::string &folder) {
   const char *home = std::getenv("HOME");

@@ -17,6 +17,9 @@ struct ReproRun {
   std::string printed;
 };
 
+/// Returns the end of a text, as much of it as a message may have.
+std::string last_part(const std::string &text);
+
 /// Returns the words that stand before a command whose HOME is to be this folder: runtimes write there as they are
 /// imported, and a repro may not write to the user's. Packages that the user has installed there are found all the
 /// same.

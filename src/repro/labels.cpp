@@ -40,10 +40,6 @@ ProposedLabel label_of_torchscript(const ReproFacts &facts) {
 
 } // namespace
 
-IssueForm issue_form(const Backend &backend) {
-  return {is_part_of_pytorch(backend) ? "🐛 Describe the bug" : "Describe the bug", "Error logs", "Versions"};
-}
-
 bool is_part_of_pytorch(const Backend &backend) {
   const std::string name = backend.name();
   if (const OwnTracker *own = backend.parts().tracker; own && !own->tracker().is_null())

@@ -1,6 +1,7 @@
 #include "repro/layout.h"
 
 #include "core/files.h"
+#include "core/text.h"
 #include "tasks/sandbox.h"
 
 #include <fstream>
@@ -105,12 +106,11 @@ private:
 
 GraphLayout read_plain_layout(const std::string &text, size_t boxes) {
   PlainReader reader(boxes);
-  std::istringstream lines(text);
-  bool any = false;
-  for (std::string line; std::getline(lines, line); any = true)
+  const std::vector<std::string> lines = split_lines(text);
+  for (const std::string &line : lines)
     if (!reader.take(line))
       return without_layout("Graphviz's `dot` answered with what is no layout");
-  return any ? std::move(reader).finished() : without_layout("Graphviz's `dot` answered nothing");
+  return !lines.empty() ? std::move(reader).finished() : without_layout("Graphviz's `dot` answered nothing");
 }
 
 GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,

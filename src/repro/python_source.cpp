@@ -1,14 +1,13 @@
 #include "repro/python_source.h"
 
-#include "repro/templates.h"
+#include "core/text.h"
+#include "repro/render.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <map>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 
 namespace repro_minify {
 namespace {
@@ -16,13 +15,8 @@ namespace {
 using NamesByKind = std::map<std::string, std::set<std::string>>; // "method": {"add_", ...}
 
 NamesByKind read_python_names() {
-  const EmbeddedText *file = templates;
-  while (file->name && std::strcmp(file->name, "python_names.txt") != 0)
-    ++file;
-  if (!file->name)
-    throw std::logic_error("python_names.txt was not built in");
   NamesByKind names;
-  std::istringstream words(file->text);
+  std::istringstream words(template_text("python_names.txt"));
   std::set<std::string> *list = nullptr;
   for (std::string word; words >> word;)
     if (word.ends_with(':'))
@@ -167,8 +161,7 @@ private:
 /// Each signature in one line, and four blanks where TorchScript's printer has two.
 std::vector<std::string> lines_of(const std::string &script) {
   std::vector<std::string> lines;
-  std::istringstream stream(script);
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string &line : split_lines(script)) {
     const size_t indent = std::min(line.find_first_not_of(' '), line.size());
     if (!lines.empty() && lines.back().starts_with("def ") && !lines.back().ends_with(':'))
       lines.back() += " " + line.substr(indent);

@@ -27,11 +27,11 @@ std::string without_last_line_end(std::string text) {
 }
 
 std::string comment_lines(const std::string &text) {
-  return without_last_line_end(comment_block(text));
+  return without_last_line_end(comment_block(text, "//"));
 }
 
 std::string python_comment(const std::string &text) {
-  return without_last_line_end(python_comment_block(text));
+  return without_last_line_end(comment_block(text, "#"));
 }
 
 /// Several statements, each in a line of its own.
@@ -121,13 +121,6 @@ void fill(ctemplate::TemplateDictionary &dictionary, const std::string &name, co
       fill_section(*dictionary.AddSectionDictionary(name), element);
 }
 
-std::string text_of(const std::string &name) {
-  for (const EmbeddedText *text = templates; text->name; ++text)
-    if (name == text->name)
-      return text->text;
-  throw std::logic_error("there is no " + name);
-}
-
 } // namespace
 
 std::string render(const std::string &name, const json &values) {
@@ -141,8 +134,15 @@ std::string render(const std::string &name, const json &values) {
   return text;
 }
 
+std::string template_text(const std::string &name) {
+  for (const EmbeddedText *text = templates; text->name; ++text)
+    if (name == text->name)
+      return text->text;
+  throw std::logic_error("there is no " + name);
+}
+
 nlohmann::json head_json() {
-  const std::string css = text_of("page.css"), js = text_of("page.js");
+  const std::string css = template_text("page.css"), js = template_text("page.js");
   const std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
                              digest_in_base64(css) + "'; script-src 'sha256-" + digest_in_base64(js) + "'";
   return {{"css", css}, {"js", js}, {"policy", policy}};

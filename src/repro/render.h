@@ -12,6 +12,9 @@ namespace repro_minify {
 /// name instead; a list shows it once for each element (an object, or a text as {{value}}), an object once.
 std::string render(const std::string &name, const nlohmann::json &values);
 
+/// The file of that name, as it was when the program was built. Throws std::logic_error where there is none.
+std::string template_text(const std::string &name);
+
 /// Returns what the head of every page has: `css`, `js`, and the `policy` that lets a page use these two and nothing
 /// else: no connection, no resource.
 nlohmann::json head_json();

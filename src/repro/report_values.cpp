@@ -96,10 +96,7 @@ std::string one_minimal_text(const ReproFacts &facts) {
     return "no: not reduced";
   if (facts.one_minimal)
     return "yes: no single operator, input or output can go, and no single simplification of the list below applies";
-  std::string text = "not shown: ";
-  for (const auto &reason : facts.not_shown_because)
-    text += (&reason == &facts.not_shown_because.front() ? "" : "; ") + reason;
-  return text;
+  return "not shown: " + joined(facts.not_shown_because, "; ");
 }
 
 /// Returns what was tried on the result, one by one, if none of it still fails (the result is 1-minimal); otherwise

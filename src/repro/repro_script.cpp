@@ -1,4 +1,6 @@
 #include "repro/repro_script.h"
+#include "core/text.h"
+#include "program/surgery.h"
 #include "repro/repro_py.h"
 #include "repro/script_text.h"
 #include "repro/torchscript_program.h"
@@ -6,7 +8,6 @@
 #include "repro/triage.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace repro_minify {
 namespace {
@@ -17,11 +18,6 @@ constexpr size_t most_script_bytes = size_t{32} * 1024; // it is pasted into an 
 constexpr ScriptForm forms[] = {{PythonCalls::AsUsual, false, false, true}, {PythonCalls::AsUsual, false, false},
                                 {PythonCalls::AsUsual, false, true},        {PythonCalls::AsUsual, true, true},
                                 {PythonCalls::AsAten, false, true},         {PythonCalls::AsAten, true, true}};
-
-bool has_role(const Program &program, Role role) {
-  return std::any_of(program.inputs.begin(), program.inputs.end(),
-                     [&](const ProgramInput &input) { return input.role == role; });
-}
 
 /// True if the program can be written with the constants that it has: no pass that Python names takes part, as its
 /// script has them in any case, and nothing else is an attribute.
@@ -134,9 +130,8 @@ ReproScripts repro_scripts(const Program &given, const ReproFacts &facts) {
 }
 
 int lines_of_code(const std::string &script) {
-  std::istringstream stream(script);
   int count = 0;
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string &line : split_lines(script)) {
     const size_t begin = line.find_first_not_of(' ');
     count += begin != std::string::npos && line[begin] != '#';
   }

@@ -1,6 +1,7 @@
 #include "repro/script_text.h"
 
 #include "core/text.h"
+#include "program/surgery.h"
 #include "program/values.h"
 #include "repro/render.h"
 
@@ -37,7 +38,7 @@ public:
                    {"calls", calls()}};
     if (rewrites_graph())
       values["rewriting"] = {
-          {"name", name_of_rewriting()}, {"has_attributes", has_attributes()}, {"statements", call_.passes}};
+          {"name", name_of_rewriting()}, {"has_attributes", has_attributes(program_)}, {"statements", call_.passes}};
     if (!call_.statements.empty() && !calls_in_line())
       values["compiled"] = {{"statements", call_.statements}, {"single", returns_tensor()}};
     for (const json &part : {run(), comparison()})
@@ -53,11 +54,6 @@ private:
 
   bool ends_the_process() const { return facts_.signature.kind != FailureKind::Exception; }
   bool compares() const { return is_test_ || is_comparison(facts_.signature.kind); }
-
-  bool has_attributes() const {
-    return std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                       [](const ProgramInput &input) { return input.role != Role::Input; });
-  }
 
   bool on_cpu() const { return facts_.check.device.is_cpu(); }
 
@@ -85,7 +81,7 @@ private:
   /// One real tensor that everything comes from: its mean's gradients are all there are to compare.
   bool is_plain_gradient() const {
     const auto is_complex = [](const ProgramInput &input) { return input.value.toTensor().is_complex(); };
-    return !form_.general && program_.graph->outputs().size() == 1 && !has_attributes() &&
+    return !form_.general && program_.graph->outputs().size() == 1 && !has_attributes(program_) &&
            program_.graph->outputs()[0]->type()->kind() == c10::TypeKind::TensorType &&
            std::none_of(program_.inputs.begin(), program_.inputs.end(), is_complex);
   }

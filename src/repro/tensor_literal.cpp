@@ -2,6 +2,7 @@
 #include "core/number_text.h"
 
 #include "core/escape.h"
+#include "core/text.h"
 #include "program/formula.h"
 #include "program/values.h"
 
@@ -152,10 +153,7 @@ std::string flat_literal(const at::Tensor &flat, Language language) {
 }
 
 std::string list_source(const std::vector<int64_t> &sizes, const Syntax &syntax) {
-  std::string text;
-  for (const auto size : sizes)
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return syntax.open + text + syntax.close;
+  return syntax.open + joined_numbers(sizes) + syntax.close;
 }
 
 /// Returns the Python expression for a formula, as formula_source() does for C++.

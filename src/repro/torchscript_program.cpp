@@ -32,7 +32,7 @@ class Writer {
 public:
   Writer(const Program &program, const ReproFacts &facts, PythonCalls calls, bool needs_module)
       : program_(program), facts_(facts), source_(python_source(torchscript_source(program), calls)),
-        is_function_(source_.one_function && !needs_module && !has_attributes()) {}
+        is_function_(source_.one_function && !needs_module && !has_attributes(program_)) {}
 
   PythonProgram written() const {
     PythonProgram result;
@@ -49,11 +49,6 @@ public:
   }
 
 private:
-  bool has_attributes() const {
-    return std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                       [](const ProgramInput &input) { return input.role != Role::Input; });
-  }
-
   /// The text of a tensor, which makes it on the CPU, with its way to the device of the failure. It is a leaf after it.
   std::string moved(std::string tensor) const {
     const std::string wish = ".requires_grad_()";
@@ -90,7 +85,7 @@ private:
 
   std::string as_class() const {
     std::string text = "class Repro(torch.nn.Module):\n";
-    if (has_attributes()) {
+    if (has_attributes(program_)) {
       TensorLiterals literals(facts_.check.grad, Language::Python);
       text += "    def __init__(self):\n        super().__init__()\n";
       for (const auto &input : program_.inputs)

@@ -2,6 +2,7 @@
 #include "core/number_text.h"
 
 #include "program/compute.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/serialization/python_print.h>
 
@@ -56,13 +57,12 @@ std::string shortened_numbers(const std::string &source) {
   return result;
 }
 
-void list_operators(const torch::jit::Block *block, std::vector<std::string> &names) {
-  for (const auto *node : block->nodes()) {
+std::vector<std::string> operators_of_forward(const torch::jit::Module &module) {
+  std::vector<std::string> names;
+  for (const auto *node : all_nodes(*module.get_method("forward").graph()))
     if (counts_as_operator(node))
       names.emplace_back(node->kind().toQualString());
-    for (const auto *inner : node->blocks())
-      list_operators(inner, names);
-  }
+  return names;
 }
 
 /// True if define() takes the source and gives the same operators in the same order.
@@ -73,12 +73,8 @@ bool compiles_to(const Program &program, const std::string &source) {
       module.register_parameter(input.name, input.value.toTensor(), input.role != Role::Parameter);
   module.register_attribute("training", c10::BoolType::get(), false);
   module.define(source);
-  std::vector<std::string> defined, wanted;
-  list_operators(module.get_method("forward").graph()->block(), defined);
-  list_operators(
-      instantiate(constants_as_buffers(program), {.clone_values = false}).module.get_method("forward").graph()->block(),
-      wanted);
-  return defined == wanted;
+  const Instance wanted = instantiate(constants_as_buffers(program), {.clone_values = false});
+  return operators_of_forward(module) == operators_of_forward(wanted.module);
 }
 
 } // namespace

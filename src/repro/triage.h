@@ -16,11 +16,9 @@ struct ProposedLabel {
 /// `reasons`: of preflight(). What is likely to be closed has no priority.
 std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons);
 
-/// The headings of the tracker that a report about a backend goes to.
-struct IssueForm {
-  const char *bug, *logs, *versions;
-};
-IssueForm issue_form(const Backend &backend);
+inline bool is_inductor(const ReproFacts &facts) {
+  return facts.backend->name() == "inductor";
+}
 
 /// True if the backend's code is PyTorch's, so that its tracker is where the report goes.
 bool is_part_of_pytorch(const Backend &backend);

@@ -1,27 +1,20 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
-#include "core/files.h"
 #include "core/programs.h"
 #include "repro/repro_cmake.h"
 #include "repro/results_folder.h"
+#include "repro/verifiers.h"
 #include "repro/verify_repeatedly.h"
 #include "tasks/compiler.h"
-#include "tasks/project_build.h"
 
 #include "repro_minify/backend_parts.h"
 
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
 namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string last_lines(const std::string &text) {
-  const size_t size = std::min<size_t>(text.size(), 600);
-  return text.substr(text.size() - size);
-}
 
 /// True if the machine lacks room, memory or processes, or the process was killed: that says nothing of what is built
 /// and run.
@@ -71,28 +64,16 @@ std::string problem_of(const JobEnd &job_end) {
     return "";
   if (is_trouble_of_the_machine(job_end))
     return "the machine could not build repro.cpp, which says nothing of it: " +
-           last_lines(job_end.message + job_end.output_tail);
-  return "repro.cpp does not build: " + last_lines(job_end.output_tail);
+           last_part(job_end.message + job_end.output_tail);
+  return "repro.cpp does not build: " + last_part(job_end.output_tail);
 }
 
-/// repro.cpp in the making, in a folder beside it.
-struct ReproBuild {
-  /// `compiler`: empty for the one that CMake chooses.
-  ReproBuild(const TemporaryFolder &source, const std::string &compiler)
-      : compiler(compiler), header(first_header_of(source / "repro.cpp")),
-        folder(source / (compiler.empty() ? "build" : "build-" + compiler)),
-        project(source.path(), folder, options_with(compiler), header) {}
-
-  static std::vector<std::string> options_with(const std::string &compiler) {
-    std::vector<std::string> options = {"-DCMAKE_PREFIX_PATH=" + torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)};
-    if (!compiler.empty())
-      options.push_back("-DCMAKE_CXX_COMPILER=" + compiler);
-    return options;
-  }
-
-  const std::string compiler, header, folder;
-  ProjectBuild project;
-};
+std::vector<std::string> options_with(const std::string &compiler) {
+  std::vector<std::string> options = {"-DCMAKE_PREFIX_PATH=" + torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX)};
+  if (!compiler.empty())
+    options.push_back("-DCMAKE_CXX_COMPILER=" + compiler);
+  return options;
+}
 
 bool is_the_same_text(const fs::path &one, const fs::path &other) {
   std::error_code none;
@@ -109,115 +90,91 @@ void copy_results(const std::string &from, const fs::path &to) {
 
 } // namespace
 
-/// One reduction's results, in a folder of their own.
-struct ReproVerifier::Impl {
-  /// Configures the build of what nearly every repro is: one file that reads LibTorch's headers.
-  void configure(const std::string &cmake_lists) {
-    std::ofstream(results_ / "CMakeLists.txt") << cmake_lists;
-    std::ofstream(results_ / "repro.cpp") << "#include <torch/script.h>\nint main() {}\n";
-    expected_.emplace(results_, find_quick_compiler());
-    expected_->project.configure();
-  }
-
-  Verification verify(const std::string &folder, const std::string &marker, const Signature &wanted,
-                      const VerifyOptions &options) {
-    given_ = folder;
-    marker_ = marker;
-    wanted_ = wanted;
-    options_ = options;
-    const std::string quick = options_.any_compiler ? find_quick_compiler() : "";
-    begin_build(quick);
-    has_script_ = options_.meanwhile && options_.meanwhile();
-    if (options_.complete) {
-      options_.complete();
-      begin_build(quick);
-    }
-    if (is_python() && has_script_)
-      fs::copy_file(given_ / "repro.py", results_ / "repro.py", fs::copy_options::overwrite_existing);
-    // Without the package it is repro.py that repro.cpp runs.
-    const Verification in_python{!has_package() || has_script_, "it does not show the failure"};
-    Verification in_cpp = build_and_run(*expected_);
-    in_cpp.compiler = quick;
-    if (!in_cpp.same_failure && !quick.empty() && !is_interrupted()) {
-      ReproBuild as_chosen(results_, "");
-      in_cpp = build_and_run(as_chosen);
-    }
-    return !in_cpp.same_failure || in_python.same_failure ? in_cpp
-                                                          : Verification{false, "repro.py: " + in_python.message};
-  }
-
-private:
-  /// Begins to build what is in the folder by now. A build of the same source that was begun goes on.
-  void begin_build(const std::string &compiler) {
-    copy_results(given_.string(), results_.path());
-    const std::string source = read_file(results_ / "repro.cpp");
-    if (expected_ && (expected_->compiler != compiler || expected_->header != first_header_of(results_ / "repro.cpp")))
-      expected_.reset();
-    if (expected_ && source == begun_)
-      return;
-    begun_ = source;
-    if (!expected_)
-      expected_.emplace(results_, compiler);
-    expected_->project.start(options_.interrupted);
-  }
-
-  bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
-  bool is_python() const { return !options_.python.empty(); }
-  bool has_package() const { return fs::exists(results_ / "model.pt2"); }
-  std::string python() const { return is_python() ? options_.python : "python3"; }
-
-  Verification run(const std::vector<std::string> &command,
-                   const std::function<Verification(const ReproRun &)> &judge) const {
-    Confinement confinement = options_.confinement;
-    confinement.readable.push_back(results_.path());
-    confinement.writable.push_back(printed_.path());
-    return verify_repeatedly([&] { return run_repro(command, printed_.path(), options_.interrupted, confinement); },
-                             judge, options_.repetition, options_.interrupted);
-  }
-
-  Verification build_and_run(ReproBuild &repro) const {
-    const JobEnd job_end = build(repro.project, options_.interrupted);
-    if (is_without_cmake(job_end))
-      return {.message = "no CMake was found", .has_tools = false};
-    if (!is_built(job_end) && find_compiler().empty())
-      return {.message = "no C++ compiler was found", .has_tools = false};
-    if (const std::string problem = problem_of(job_end); !problem.empty())
-      return {false, problem};
-    const bool runs_script = is_python() && !has_package();
-    const std::string script = runs_script ? read_file(results_ / "repro.py") : "";
-    const auto judge = [&](const ReproRun &ended) {
-      return runs_script ? judge_script(ended, script, wanted_) : judge_run(ended, marker_, wanted_);
-    };
-    std::vector<std::string> words = with_home(printed_.path());
-    words.insert(words.end(), {"REPRO_PYTHON=" + python(), repro.folder + "/repro"});
-    Verification result = run(words, judge);
-    result.with_precompiled_headers = repro.project.had_precompiled();
-    return result;
-  }
-
-  fs::path given_;
-  std::string marker_;
-  Signature wanted_;
-  VerifyOptions options_;
-  const TemporaryFolder results_, printed_;
-  std::optional<ReproBuild> expected_; ///< after the folder that it is in
-  std::string begun_;                  ///< the repro.cpp that is built there
-  bool has_script_ = false;
-};
-
-ReproVerifier::ReproVerifier() : impl_(std::make_unique<Impl>()) {}
-
-ReproVerifier::~ReproVerifier() = default;
+ReproBuild::ReproBuild(const TemporaryFolder &source, const std::string &compiler)
+    : compiler(compiler), header(first_header_of(source / "repro.cpp")),
+      folder(source / (compiler.empty() ? "build" : "build-" + compiler)),
+      project(source.path(), folder, options_with(compiler), header) {}
 
 void ReproVerifier::configure(const Backend &backend, bool has_operators) {
   const BackendParts parts = backend.parts();
-  if (!parts.repro_in_python && !parts.generated) // what these need is known with the program alone
-    impl_->configure(repro_cmake_lists(backend.source().libraries, has_operators));
+  if (parts.repro_in_python || parts.generated) // what these need is known with the program alone
+    return;
+  // Nearly every repro is one file that reads LibTorch's headers.
+  std::ofstream(results_ / "CMakeLists.txt") << repro_cmake_lists(backend.source().libraries, has_operators);
+  std::ofstream(results_ / "repro.cpp") << "#include <torch/script.h>\nint main() {}\n";
+  expected_.emplace(results_, find_quick_compiler());
+  expected_->project.configure();
 }
 
 Verification ReproVerifier::verify(const std::string &folder, const std::string &marker, const Signature &wanted,
                                    const VerifyOptions &options) {
-  return impl_->verify(folder, marker, wanted, options);
+  given_ = folder;
+  marker_ = marker;
+  wanted_ = wanted;
+  options_ = options;
+  const std::string quick = options_.any_compiler ? find_quick_compiler() : "";
+  begin_build(quick);
+  has_script_ = options_.meanwhile && options_.meanwhile();
+  if (options_.complete) {
+    options_.complete();
+    begin_build(quick);
+  }
+  if (is_python() && has_script_)
+    fs::copy_file(given_ / "repro.py", results_ / "repro.py", fs::copy_options::overwrite_existing);
+  // Without the package it is repro.py that repro.cpp runs.
+  const Verification in_python{!has_package() || has_script_, "it does not show the failure"};
+  Verification in_cpp = build_and_run(*expected_);
+  in_cpp.compiler = quick;
+  if (!in_cpp.same_failure && !quick.empty() && !is_interrupted()) {
+    ReproBuild as_chosen(results_, "");
+    in_cpp = build_and_run(as_chosen);
+  }
+  return !in_cpp.same_failure || in_python.same_failure ? in_cpp
+                                                        : Verification{false, "repro.py: " + in_python.message};
+}
+
+/// Begins to build what is in the folder by now. A build of the same source that was begun goes on.
+void ReproVerifier::begin_build(const std::string &compiler) {
+  copy_results(given_.string(), results_.path());
+  const std::string source = read_file(results_ / "repro.cpp");
+  if (expected_ && (expected_->compiler != compiler || expected_->header != first_header_of(results_ / "repro.cpp")))
+    expected_.reset();
+  if (expected_ && source == begun_)
+    return;
+  begun_ = source;
+  if (!expected_)
+    expected_.emplace(results_, compiler);
+  expected_->project.start(options_.interrupted);
+}
+
+Verification ReproVerifier::run(const std::vector<std::string> &command,
+                                const std::function<Verification(const ReproRun &)> &judge) const {
+  Confinement confinement = options_.confinement;
+  confinement.readable.push_back(results_.path());
+  confinement.writable.push_back(printed_.path());
+  return verify_repeatedly([&] { return run_repro(command, printed_.path(), options_.interrupted, confinement); },
+                           judge, options_.repetition, options_.interrupted);
+}
+
+Verification ReproVerifier::build_and_run(ReproBuild &repro) const {
+  const JobEnd job_end = build(repro.project, options_.interrupted);
+  if (is_without_cmake(job_end))
+    return {.message = "no CMake was found", .has_tools = false};
+  if (!is_built(job_end) && find_compiler().empty())
+    return {.message = "no C++ compiler was found", .has_tools = false};
+  if (const std::string problem = problem_of(job_end); !problem.empty())
+    return {false, problem};
+  const bool runs_script = is_python() && !has_package();
+  const std::string script = runs_script ? read_file(results_ / "repro.py") : "";
+  const auto judge = [&](const ReproRun &ended) {
+    return runs_script ? judge_script(ended, script, wanted_) : judge_run(ended, marker_, wanted_);
+  };
+  std::vector<std::string> words = with_home(printed_.path());
+  const std::string python = is_python() ? options_.python : "python3";
+  words.insert(words.end(), {"REPRO_PYTHON=" + python, repro.folder + "/repro"});
+  Verification result = run(words, judge);
+  result.with_precompiled_headers = repro.project.had_precompiled();
+  return result;
 }
 
 } // namespace repro_minify

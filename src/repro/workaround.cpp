@@ -2,13 +2,14 @@
 
 #include "core/escape.h"
 #include "core/number_text.h"
+#include "core/text.h"
 #include "repro/ablation_names.h"
 #include "repro/script_run.h"
+#include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 #include <vector>
 
 namespace repro_minify {
@@ -148,17 +149,6 @@ private:
   const std::string script_;
 };
 
-} // namespace
-
-std::string fallback_for(const std::string &name) {
-  if (!is_name(name))
-    return "";
-  const std::string overload = name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
-  return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
-}
-
-namespace {
-
 /// Returns the lines that a workaround adds before the first call of a script.
 std::string added_lines(const std::string &script, const Workaround &workaround) {
   const std::string &code = workaround.code;
@@ -180,10 +170,16 @@ std::string added_lines(const std::string &script, const Workaround &workaround)
 
 } // namespace
 
+std::string fallback_for(const std::string &name) {
+  if (!is_name(name))
+    return "";
+  const std::string overload = name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
+  return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
+}
+
 std::string with_workaround(const std::string &script, const Workaround &workaround) {
   std::vector<std::string> lines;
-  std::istringstream stream(script);
-  for (std::string line; std::getline(stream, line);)
+  for (const std::string &line : split_lines(script))
     lines.push_back(line);
   std::string text;
   for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i)
@@ -197,7 +193,7 @@ std::string with_workaround(const std::string &script, const Workaround &workaro
 }
 
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question) {
-  if (facts.backend->name() != "inductor" || !facts.script.verified.value_or(false))
+  if (!is_inductor(facts) || !facts.script.verified.value_or(false))
     return std::nullopt;
   return Search(facts, question).found();
 }

@@ -46,6 +46,39 @@ void keep_end(std::string &text, std::string_view more) {
     text.erase(0, text.size() - kept_bytes);
 }
 
+using namespace std::chrono_literals;
+
+/// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
+constexpr auto patience = 10s;
+
+/// While it lives, a handler of the parent cannot run in a child that has just been forked.
+class AllSignalsBlocked {
+public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked &) = delete;
+  AllSignalsBlocked &operator=(const AllSignalsBlocked &) = delete;
+
+private:
+  sigset_t before_{};
+};
+
+/// Throws std::system_error.
+std::pair<int, int> pair_of_sockets() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "no socket for a child process");
+  return {ends[0], ends[1]};
+}
+
+bool comes_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
 } // namespace
 
 void make_pipe(int &read_end, int &write_end) {
@@ -88,43 +121,6 @@ void OutputTail::drain() {
       return;
   }
 }
-
-namespace {
-
-using namespace std::chrono_literals;
-
-/// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
-constexpr auto patience = 10s;
-
-/// While it lives, a handler of the parent cannot run in a child that has just been forked.
-class AllSignalsBlocked {
-public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked &) = delete;
-  AllSignalsBlocked &operator=(const AllSignalsBlocked &) = delete;
-
-private:
-  sigset_t before_{};
-};
-
-/// Throws std::system_error.
-std::pair<int, int> pair_of_sockets() {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw std::system_error(errno, std::generic_category(), "no socket for a child process");
-  return {ends[0], ends[1]};
-}
-
-bool comes_from_outside(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-}
-
-} // namespace
 
 ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &frame_names)
     : area_(limits.reply_capacity), frame_names_(frame_names), service_(job.service()), started_(Clock::now()) {

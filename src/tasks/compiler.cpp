@@ -28,11 +28,51 @@
 #include <unistd.h>
 
 namespace repro_minify {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 std::string first_line_of(const std::vector<std::string> &command) {
   const std::string said = run_command(command, std::chrono::seconds(10)).output_tail;
   return said.substr(0, std::min<size_t>(said.find('\n'), 200));
+}
+
+struct CachedFile {
+  std::string name;
+  timespec used;
+  uintmax_t bytes;
+};
+
+bool is_older(const timespec &left, const timespec &right) {
+  return left.tv_sec != right.tv_sec ? left.tv_sec < right.tv_sec : left.tv_nsec < right.tv_nsec;
+}
+
+/// HASH.so, .o, .cubin or .ptx; on its way there, with a dot and letters behind it. No other file is ours to remove.
+bool is_name_of_ours(const std::string &name) {
+  static const std::regex names(R"([0-9a-f]{16,64}\.(so|o|cubin|ptx)(\.[A-Za-z0-9]{6}(\.(cpp|txt|made))?)?)");
+  return std::regex_match(name, names);
+}
+
+std::vector<CachedFile> files_in(int folder) {
+  std::vector<CachedFile> files;
+  DIR *entries = fdopendir(dup(folder));
+  if (!entries)
+    return files;
+  while (const dirent *entry = readdir(entries)) {
+    struct stat status {};
+    const std::string name = entry->d_name;
+    if (is_name_of_ours(name) && fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode))
+      files.push_back({name, status.st_mtim, static_cast<uintmax_t>(status.st_size)});
+  }
+  closedir(entries);
+  return files;
+}
+
+/// Under its final name a file has one dot, HASH.so; HASH.so.XXXXXX.cpp is on its way there, for less than an hour.
+bool is_left_over(const CachedFile &file) {
+  return std::count(file.name.begin(), file.name.end(), '.') > 1 && std::time(nullptr) - file.used.tv_sec > 3600;
 }
 
 } // namespace
@@ -82,8 +122,6 @@ std::vector<std::string> compile_command_of(const std::filesystem::path &build) 
   }
 }
 
-namespace fs = std::filesystem;
-
 fs::path kernel_cache_folder() {
   if (const fs::path folder = kept_folder("kernels"); !folder.empty())
     return folder;
@@ -103,47 +141,6 @@ bool is_kept(const fs::path &file) {
     utimensat(AT_FDCWD, file.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   return kept;
 }
-
-namespace {
-
-struct CachedFile {
-  std::string name;
-  timespec used;
-  uintmax_t bytes;
-};
-
-bool is_older(const timespec &left, const timespec &right) {
-  return left.tv_sec != right.tv_sec ? left.tv_sec < right.tv_sec : left.tv_nsec < right.tv_nsec;
-}
-
-/// HASH.so, .o, .cubin or .ptx; on its way there, with a dot and letters behind it. No other file is ours to remove.
-bool is_name_of_ours(const std::string &name) {
-  static const std::regex names(R"([0-9a-f]{16,64}\.(so|o|cubin|ptx)(\.[A-Za-z0-9]{6}(\.(cpp|txt|made))?)?)");
-  return std::regex_match(name, names);
-}
-
-std::vector<CachedFile> files_in(int folder) {
-  std::vector<CachedFile> files;
-  DIR *entries = fdopendir(dup(folder));
-  if (!entries)
-    return files;
-  while (const dirent *entry = readdir(entries)) {
-    struct stat status {};
-    const std::string name = entry->d_name;
-    if (is_name_of_ours(name) && fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(status.st_mode))
-      files.push_back({name, status.st_mtim, static_cast<uintmax_t>(status.st_size)});
-  }
-  closedir(entries);
-  return files;
-}
-
-/// Under its final name a file has one dot, HASH.so; HASH.so.XXXXXX.cpp is on its way there, for less than an hour.
-bool is_left_over(const CachedFile &file) {
-  return std::count(file.name.begin(), file.name.end(), '.') > 1 && std::time(nullptr) - file.used.tv_sec > 3600;
-}
-
-} // namespace
 
 void tidy_kernel_cache(uintmax_t most_bytes) noexcept {
   try {

@@ -1,5 +1,6 @@
 #include "tasks/crash_frames.h"
 
+#include "core/text.h"
 #include "tasks/shared_area.h"
 
 #include <algorithm>
@@ -25,30 +26,15 @@ constexpr std::string_view nameless = "?";
 /// The functions by which a process sends itself a signal, and those by which an uncaught exception gets there. No
 /// linker knows the other ones on that way (__pthread_kill_implementation, __assert_fail_base, our own
 /// describe_and_abort): they are nameless.
-constexpr std::string_view ways_to_die[] = {"raise",
-                                            "gsignal",
-                                            "kill",
-                                            "tgkill",
-                                            "pthread_kill",
-                                            "abort",
-                                            "__assert",
-                                            "__assert_fail",
-                                            "__assert_perror_fail",
-                                            "std::terminate",
-                                            "std::rethrow_exception",
-                                            "__cxxabiv1::__terminate",
-                                            "__gnu_cxx::__verbose_terminate_handler",
-                                            "__cxa_throw",
-                                            "__cxa_rethrow",
-                                            "__cxa_call_terminate",
-                                            "__clang_call_terminate",
-                                            "__gxx_personality_v0",
-                                            "_Unwind_RaiseException"};
+const auto ways_to_die = set_of_words(
+    "raise gsignal kill tgkill pthread_kill abort __assert __assert_fail __assert_perror_fail std::terminate "
+    "std::rethrow_exception __cxxabiv1::__terminate __gnu_cxx::__verbose_terminate_handler __cxa_throw __cxa_rethrow "
+    "__cxa_call_terminate __clang_call_terminate __gxx_personality_v0 _Unwind_RaiseException");
 constexpr std::string_view sanitizers[] = {"__asan",  "__hwasan",    "__lsan",         "__msan",         "__tsan",
                                            "__ubsan", "__sanitizer", "__interceptor_", "___interceptor_"};
 
 bool says_nothing(std::string_view name) {
-  return std::ranges::find(ways_to_die, name) != std::end(ways_to_die) ||
+  return ways_to_die.contains(name) ||
          std::ranges::any_of(sanitizers, [name](auto beginning) { return name.starts_with(beginning); });
 }
 
@@ -78,29 +64,6 @@ void drop_what_says_nothing(std::vector<std::string> &names) {
   names.erase(names.begin(), above.base());
   std::erase_if(names, says_nothing);
 }
-
-} // namespace
-
-std::string FrameNames::name_of(const SharedArea::Frame &frame) {
-  if (!frame.symbol.empty())
-    return readable(frame.symbol.c_str());
-  const auto [known, is_new] = looked_up_.try_emplace(frame.address);
-  if (is_new)
-    known->second = look_up(frame.address);
-  return known->second;
-}
-
-std::vector<std::string> FrameNames::of(const std::vector<SharedArea::Frame> &frames) {
-  std::vector<std::string> names;
-  names.reserve(frames.size());
-  for (const auto &frame : frames)
-    names.push_back(name_of(frame));
-  drop_what_says_nothing(names);
-  names.resize(std::min(names.size(), most_names));
-  return names;
-}
-
-namespace {
 
 /// The operators that look like brackets, or hold a '>' that closes none. Longer ones come first.
 constexpr std::array<std::string_view, 13> bracket_operators = {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<",
@@ -246,6 +209,25 @@ std::string Reader::name() {
 }
 
 } // namespace
+
+std::string FrameNames::name_of(const SharedArea::Frame &frame) {
+  if (!frame.symbol.empty())
+    return readable(frame.symbol.c_str());
+  const auto [known, is_new] = looked_up_.try_emplace(frame.address);
+  if (is_new)
+    known->second = look_up(frame.address);
+  return known->second;
+}
+
+std::vector<std::string> FrameNames::of(const std::vector<SharedArea::Frame> &frames) {
+  std::vector<std::string> names;
+  names.reserve(frames.size());
+  for (const auto &frame : frames)
+    names.push_back(name_of(frame));
+  drop_what_says_nothing(names);
+  names.resize(std::min(names.size(), most_names));
+  return names;
+}
 
 std::string symbol_name(std::string_view demangled) {
   return Reader(demangled).name();

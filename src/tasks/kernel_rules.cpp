@@ -54,62 +54,6 @@ Rights known_rights() {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-} // namespace
-
-int landlock_version() {
-  static const int version = [] {
-    const long answer = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    return answer > 0 ? static_cast<int>(answer) : 0;
-  }();
-  return version;
-}
-
-LandlockRules::LandlockRules() {
-  const int version = landlock_version();
-  const Handled handled{known_rights(), bind_and_connect, abstract_sockets_and_signals};
-  const size_t size = version >= 6 ? sizeof handled : version >= 4 ? 2 * sizeof(Rights) : sizeof(Rights);
-  rules_ = static_cast<int>(syscall(SYS_landlock_create_ruleset, &handled, size, 0));
-  if (rules_ < 0)
-    fail("no Landlock rules can be made");
-}
-
-LandlockRules::~LandlockRules() {
-  if (rules_ >= 0)
-    close(rules_);
-}
-
-void LandlockRules::allow_reading(const std::string &path) {
-  allow(path, reading_and_starting);
-}
-
-void LandlockRules::allow_writing(const std::string &path) {
-  allow(path, known_rights() & ~Rights{LANDLOCK_ACCESS_FS_EXECUTE});
-}
-
-void LandlockRules::allow(const std::string &path, Rights rights) {
-  const int file = open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (file < 0)
-    return;
-  struct stat status {};
-  if (fstat(file, &status) == 0 && !S_ISDIR(status.st_mode))
-    rights &= of_a_file & known_rights();
-  const landlock_path_beneath_attr rule{rights, file};
-  const long result = syscall(SYS_landlock_add_rule, rules_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-  const int problem = errno;
-  close(file);
-  if (result != 0 && problem != EBADFD) { // a socket, or a file of no file system, takes no rule
-    errno = problem;
-    fail("a Landlock rule is refused");
-  }
-}
-
-void LandlockRules::enforce() const {
-  if (syscall(SYS_landlock_restrict_self, rules_, 0) != 0)
-    fail("Landlock cannot be enforced");
-}
-
-namespace {
-
 using Program = std::vector<sock_filter>;
 
 /// Refused with EPERM, as if the user might not: what asks for it goes on without. io_uring makes sockets that no
@@ -248,6 +192,58 @@ const Program &program_for(UnixSockets unix_sockets) {
 }
 
 } // namespace
+
+int landlock_version() {
+  static const int version = [] {
+    const long answer = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return answer > 0 ? static_cast<int>(answer) : 0;
+  }();
+  return version;
+}
+
+LandlockRules::LandlockRules() {
+  const int version = landlock_version();
+  const Handled handled{known_rights(), bind_and_connect, abstract_sockets_and_signals};
+  const size_t size = version >= 6 ? sizeof handled : version >= 4 ? 2 * sizeof(Rights) : sizeof(Rights);
+  rules_ = static_cast<int>(syscall(SYS_landlock_create_ruleset, &handled, size, 0));
+  if (rules_ < 0)
+    fail("no Landlock rules can be made");
+}
+
+LandlockRules::~LandlockRules() {
+  if (rules_ >= 0)
+    close(rules_);
+}
+
+void LandlockRules::allow_reading(const std::string &path) {
+  allow(path, reading_and_starting);
+}
+
+void LandlockRules::allow_writing(const std::string &path) {
+  allow(path, known_rights() & ~Rights{LANDLOCK_ACCESS_FS_EXECUTE});
+}
+
+void LandlockRules::allow(const std::string &path, Rights rights) {
+  const int file = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (file < 0)
+    return;
+  struct stat status {};
+  if (fstat(file, &status) == 0 && !S_ISDIR(status.st_mode))
+    rights &= of_a_file & known_rights();
+  const landlock_path_beneath_attr rule{rights, file};
+  const long result = syscall(SYS_landlock_add_rule, rules_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  const int problem = errno;
+  close(file);
+  if (result != 0 && problem != EBADFD) { // a socket, or a file of no file system, takes no rule
+    errno = problem;
+    fail("a Landlock rule is refused");
+  }
+}
+
+void LandlockRules::enforce() const {
+  if (syscall(SYS_landlock_restrict_self, rules_, 0) != 0)
+    fail("Landlock cannot be enforced");
+}
 
 bool has_system_call_filters() {
   static const bool has = [] {

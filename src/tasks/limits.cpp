@@ -69,6 +69,39 @@ std::optional<std::uint64_t> free_in_the_control_group() {
   return std::nullopt;
 }
 
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// The time between two looks. A program that starts others without end has a hundred more in that time.
+constexpr auto between_looks = 20ms;
+/// The most files that may be written: no program needs as many, and more take long to count and to remove.
+constexpr std::size_t most_files = 100'000;
+
+struct Written {
+  std::size_t files = 0;
+  std::uint64_t bytes = 0; ///< on the disk: a hole takes no room
+};
+
+/// Adds the files below `folder`, as far as they can be seen while others write there; stops where there are too many.
+void add_files_of(const fs::path &folder, std::uint64_t most_bytes, Written &written) {
+  std::error_code error;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator entry(folder, options, error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat status {};
+    if (lstat(entry->path().c_str(), &status) == 0)
+      written.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    if (++written.files > most_files || written.bytes > most_bytes)
+      return;
+  }
+}
+
+std::uint64_t free_disk(const fs::path &folder) {
+  struct statvfs status {};
+  return statvfs(folder.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
+}
+
 } // namespace
 
 std::uint64_t free_on_the_machine() {
@@ -138,43 +171,6 @@ void volunteer_for_out_of_memory_killer() {
   [[maybe_unused]] const ssize_t written = write(file, "500", 3);
   close(file);
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-
-/// The time between two looks. A program that starts others without end has a hundred more in that time.
-constexpr auto between_looks = 20ms;
-/// The most files that may be written: no program needs as many, and more take long to count and to remove.
-constexpr std::size_t most_files = 100'000;
-
-struct Written {
-  std::size_t files = 0;
-  std::uint64_t bytes = 0; ///< on the disk: a hole takes no room
-};
-
-/// Adds the files below `folder`, as far as they can be seen while others write there; stops where there are too many.
-void add_files_of(const fs::path &folder, std::uint64_t most_bytes, Written &written) {
-  std::error_code error;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator entry(folder, options, error), end; !error && entry != end;
-       entry.increment(error)) {
-    struct stat status {};
-    if (lstat(entry->path().c_str(), &status) == 0)
-      written.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
-    if (++written.files > most_files || written.bytes > most_bytes)
-      return;
-  }
-}
-
-std::uint64_t free_disk(const fs::path &folder) {
-  struct statvfs status {};
-  return statvfs(folder.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
-}
-
-} // namespace
 
 Growth::Growth(std::size_t most_processes, std::vector<fs::path> folders, std::uint64_t most_bytes)
     : most_processes_(most_processes), folders_(std::move(folders)),

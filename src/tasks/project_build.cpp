@@ -90,6 +90,17 @@ void make_room(const fs::path &all) {
   }
 }
 
+Limits limits() {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(20);
+  return limits;
+}
+
+/// Sets TMPDIR to a folder that is removed with this run, for the files that killed children leave.
+void own_temporary_folder() {
+  setenv("TMPDIR", private_folder_of_children().c_str(), 1);
+}
+
 } // namespace
 
 fs::path kept_headers_folder() {
@@ -193,21 +204,6 @@ void KeptHeader::leave_out() const {
   if (!folder_.empty())
     std::ofstream(folder_ / left_out).flush();
 }
-
-namespace {
-
-Limits limits() {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(20);
-  return limits;
-}
-
-/// Sets TMPDIR to a folder that is removed with this run, for the files that killed children leave.
-void own_temporary_folder() {
-  setenv("TMPDIR", private_folder_of_children().c_str(), 1);
-}
-
-} // namespace
 
 ProjectBuild::ProjectBuild(std::string source, std::string build, std::vector<std::string> options, std::string header)
     : source_(std::move(source)), build_(std::move(build)), options_(std::move(options)),

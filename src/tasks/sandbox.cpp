@@ -15,25 +15,10 @@
 namespace repro_minify {
 
 const char *to_string(Ending ending) {
-  switch (ending) {
-  case Ending::Replied:
-    return "replied";
-  case Ending::Threw:
-    return "threw an exception";
-  case Ending::Exited:
-    return "exited";
-  case Ending::Crashed:
-    return "crashed";
-  case Ending::TimedOut:
-    return "timed out";
-  case Ending::OutOfMemory:
-    return "ran out of memory";
-  case Ending::Killed:
-    return "was killed from outside";
-  case Ending::Cancelled:
-    return "was cancelled";
-  }
-  return "?";
+  constexpr const char *names[] = {
+      "replied",           "threw an exception",      "exited",       "crashed", "timed out",
+      "ran out of memory", "was killed from outside", "was cancelled"};
+  return names[static_cast<size_t>(ending)];
 }
 
 JobEnd run_in_sandbox(const Job &job, const Limits &limits) {

@@ -60,6 +60,10 @@ struct SharedUse {
   ProcessorUse get() const { return {std::chrono::nanoseconds(spent.load()), std::chrono::nanoseconds(waited.load())}; }
 };
 
+constexpr std::size_t align_to_page(std::size_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
 } // namespace
 
 struct SharedArea::Header {
@@ -93,12 +97,6 @@ struct SharedArea::Header {
     return count <= most_frames ? count : 0;
   }
 };
-
-namespace {
-constexpr std::size_t align_to_page(std::size_t bytes) {
-  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
-} // namespace
 
 SharedArea::SharedArea(std::size_t reply_capacity) : capacity_(reply_capacity) {
   const std::size_t header_bytes = align_to_page(sizeof(Header));

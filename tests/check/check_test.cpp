@@ -1,4 +1,5 @@
 // A Check survives whatever a backend does, and says what it was.
+#include "check/test_backend.h"
 #include "program/fixture.h"
 #include "repro_minify/check.h"
 
@@ -12,34 +13,29 @@
 namespace repro_minify {
 namespace {
 
-/// A backend that runs the program eagerly after, or instead of, doing something of the test's choice.
-class TestBackend : public Backend {
-public:
-  using Behaviour = std::function<c10::IValue(torch::jit::Module &, std::vector<c10::IValue>)>;
-  explicit TestBackend(Behaviour behaviour) : behaviour_(std::move(behaviour)) {}
-  std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  std::string title() const override { return "a test"; }
-  BackendTraits traits() const override { return {.runs_the_module = true}; }
-  Compiled compile(torch::jit::Module module) const override {
-    return [module, behaviour = behaviour_](std::vector<c10::IValue> arguments) mutable {
-      return behaviour(module, std::move(arguments));
-    };
-  }
-  BackendSource source() const override { return {}; }
+using testing_support::backend_that;
 
-private:
-  Behaviour behaviour_;
-};
+using Behaviour = std::function<c10::IValue(torch::jit::Module &, std::vector<c10::IValue>)>;
+
+/// A backend that runs the program eagerly after, or instead of, doing something of the test's choice.
+std::shared_ptr<const Backend> backend_with(const Behaviour &behaviour) {
+  return backend_that(
+      [behaviour](torch::jit::Module module) -> Compiled {
+        return [module, behaviour](std::vector<c10::IValue> arguments) mutable {
+          return behaviour(module, std::move(arguments));
+        };
+      },
+      {.runs_the_module = true});
+}
 
 Program small_program() {
   const auto loaded = testing_support::load_case("jit_einsum_view_alias");
   return flatten_calls(loaded.model, loaded.inputs.values);
 }
 
-Verdict check_with(TestBackend::Behaviour behaviour, Limits limits = {.timeout = std::chrono::seconds(20)}) {
+Verdict check_with(const Behaviour &behaviour, Limits limits = {.timeout = std::chrono::seconds(20)}) {
   static const auto program = std::make_shared<Program>(small_program());
-  return check(factory_of(program), std::make_shared<TestBackend>(std::move(behaviour)), {}, limits);
+  return check(factory_of(program), backend_with(behaviour), {}, limits);
 }
 
 c10::IValue run_right(torch::jit::Module &module, std::vector<c10::IValue> arguments) {
@@ -61,8 +57,7 @@ TEST(Check, SaysThatAResultWithoutValuesCannotBeCompared) {
   for (const CompareRule rule : {CompareRule::Default, CompareRule::Strict, CompareRule::Exact}) {
     CheckOptions options;
     options.compare.rule = rule;
-    const Verdict verdict =
-        check(factory, std::make_shared<TestBackend>(run_right), options, {.timeout = std::chrono::seconds(20)});
+    const Verdict verdict = check(factory, backend_with(run_right), options, {.timeout = std::chrono::seconds(20)});
     EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
     EXPECT_FALSE(verdict.eager_failed);
     EXPECT_NE(verdict.message.find("cannot be compared: "), std::string::npos) << verdict.message;
@@ -182,8 +177,8 @@ TEST(Check, NamesNanShapeDtypeAndStructure) {
 TEST(Check, IsUnresolvedWhenEagerItselfRaises) {
   Program broken = small_program();
   broken.inputs[0].value = at::zeros({3});
-  const Verdict verdict = check(factory_of(std::make_shared<Program>(broken)), std::make_shared<TestBackend>(run_right),
-                                {}, {.timeout = std::chrono::seconds(20)});
+  const Verdict verdict = check(factory_of(std::make_shared<Program>(broken)), backend_with(run_right), {},
+                                {.timeout = std::chrono::seconds(20)});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
   EXPECT_NE(verdict.message.find("eager itself raises"), std::string::npos) << verdict.message;
 }
@@ -201,7 +196,7 @@ ModuleFactory counting_subject() {
 
 TEST(Check, AProgramThatKeepsStateIsComparedCallByCall) {
   const Limits limits{.timeout = std::chrono::seconds(20)};
-  const Verdict right = check(counting_subject(), std::make_shared<TestBackend>(run_right), {}, limits);
+  const Verdict right = check(counting_subject(), backend_with(run_right), {}, limits);
   EXPECT_EQ(right.outcome, Verdict::Outcome::Pass) << right.message;
   EXPECT_TRUE(right.stateful);
   // One that forgets the state is wrong from its second call on.
@@ -209,7 +204,7 @@ TEST(Check, AProgramThatKeepsStateIsComparedCallByCall) {
     module.attr("count").toTensor().zero_();
     return module.forward(std::move(arguments));
   };
-  const Verdict wrong = check(counting_subject(), std::make_shared<TestBackend>(forgets), {}, limits);
+  const Verdict wrong = check(counting_subject(), backend_with(forgets), {}, limits);
   expect_failure(wrong, FailureKind::Accuracy);
   EXPECT_EQ(wrong.failing_call, 2);
 }
@@ -223,8 +218,7 @@ TEST(Check, IsUnresolvedWhenEagerIsNotReproducible) {
     module.define("def forward(self, x: Tensor) -> Tensor:\n  return self.count.add_(1) + x\n");
     return Instance{module, {at::ones({2})}};
   };
-  const Verdict verdict =
-      check(random, std::make_shared<TestBackend>(run_right), {}, {.timeout = std::chrono::seconds(20)});
+  const Verdict verdict = check(random, backend_with(run_right), {}, {.timeout = std::chrono::seconds(20)});
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
   EXPECT_TRUE(verdict.eager_failed);
 }

@@ -4,41 +4,24 @@
 #include "program/fixture.h"
 #include "program/values.h"
 #include "repro_minify/confinement.h"
+#include "tasks/jobs.h"
 
 #include <ATen/ATen.h>
 #include <nlohmann/json.hpp>
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <new>
-
-#include <sys/mman.h>
 
 namespace repro_minify {
 namespace {
 
 using nlohmann::json;
-
-/// A number that children count on.
-class SharedCounter {
-public:
-  SharedCounter() : page_(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    new (page_) std::atomic<int>(0);
-  }
-  ~SharedCounter() { munmap(page_, 4096); }
-  SharedCounter(const SharedCounter &) = delete;
-  SharedCounter &operator=(const SharedCounter &) = delete;
-  std::atomic<int> &operator*() const { return *static_cast<std::atomic<int> *>(page_); }
-
-private:
-  void *page_;
-};
+using sandbox_test::SharedNumber;
 
 /// With a parameter and a buffer; `made` counts instances.
-ModuleFactory program_of(const std::string &forward, const SharedCounter &made) {
+ModuleFactory program_of(const std::string &forward, const SharedNumber &made) {
   return [forward, counter = &*made](const InstantiateOptions &options) {
     ++*counter;
     SharedCloner cloner({.double_precision = options.double_precision});
@@ -59,7 +42,7 @@ struct Asked {
 /// One after the other, with the memo or without.
 std::vector<Asked> checks(const std::string &forward, const std::vector<std::string> &backends, EagerMemo *memo,
                           const CheckOptions &options = {}) {
-  const SharedCounter made;
+  const SharedNumber made;
   const ModuleFactory factory = program_of(forward, made);
   std::vector<Asked> all;
   for (const std::string &name : backends) {

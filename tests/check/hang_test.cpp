@@ -1,4 +1,5 @@
 // A hang is what takes long beside eager's own time.
+#include "check/test_backend.h"
 #include "program/fixture.h"
 #include "repro_minify/check.h"
 
@@ -15,25 +16,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Takes that long for a call.
-class Slow : public Backend {
-public:
-  explicit Slow(std::chrono::milliseconds time) : time_(time) {}
-  std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  std::string title() const override { return "a test"; }
-  BackendTraits traits() const override { return {.needs_several_calls = false}; }
-  Compiled compile(torch::jit::Module module) const override {
-    return [module, time = time_](std::vector<c10::IValue> arguments) mutable {
-      std::this_thread::sleep_for(time);
-      return module.forward(std::move(arguments));
-    };
-  }
-  BackendSource source() const override { return {}; }
-
-private:
-  std::chrono::milliseconds time_;
-};
+/// A backend that takes that long for a call.
+std::shared_ptr<const Backend> slow(std::chrono::milliseconds time) {
+  return testing_support::backend_that(
+      [time](torch::jit::Module module) -> Compiled {
+        return [module, time](std::vector<c10::IValue> arguments) mutable {
+          std::this_thread::sleep_for(time);
+          return module.forward(std::move(arguments));
+        };
+      },
+      {.needs_several_calls = false});
+}
 
 ModuleFactory slow_to_load(std::chrono::milliseconds time) {
   return [time](const InstantiateOptions &) {
@@ -48,7 +41,7 @@ ModuleFactory slow_to_load(std::chrono::milliseconds time) {
 Verdict checked(std::chrono::milliseconds eager, std::chrono::milliseconds optimised, Patience patience) {
   CheckOptions options;
   options.patience = patience;
-  return check(slow_to_load(eager), std::make_shared<Slow>(optimised), options, testing_support::test_limits());
+  return check(slow_to_load(eager), slow(optimised), options, testing_support::test_limits());
 }
 
 TEST(Hang, IsWhatTakesLongBesideEager) {

@@ -1,4 +1,5 @@
 // Bug or rounding: each rule, and what the rules rest on, on programs of which it is known.
+#include "check/test_backend.h"
 #include "repro_minify/nature.h"
 
 #include <ATen/ATen.h>
@@ -78,20 +79,12 @@ TEST(Nature, SaysNothingOfADtypeOrAnException) {
 }
 
 /// Compiles to something that is off by a half.
-class OffByAHalf : public Backend {
-public:
-  std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  std::string title() const override { return "a test"; }
-  BackendTraits traits() const override { return {}; }
-  Compiled compile(torch::jit::Module module) const override {
-    return [module](std::vector<c10::IValue> arguments) mutable {
-      const c10::IValue result = module.forward(std::move(arguments));
-      return c10::IValue(result.toTensor() + 1);
-    };
-  }
-  BackendSource source() const override { return {}; }
-};
+Compiled off_by_a_half(torch::jit::Module module) {
+  return [module](std::vector<c10::IValue> arguments) mutable {
+    const c10::IValue result = module.forward(std::move(arguments));
+    return c10::IValue(result.toTensor() + 1);
+  };
+}
 
 Movement movement_of(const char *forward, const std::vector<c10::IValue> &arguments) {
   const ModuleFactory factory = [&](const InstantiateOptions &) {
@@ -102,7 +95,7 @@ Movement movement_of(const char *forward, const std::vector<c10::IValue> &argume
       copies.emplace_back(argument.toTensor().clone());
     return Instance{module, copies};
   };
-  const auto backend = std::make_shared<OffByAHalf>();
+  const auto backend = testing_support::backend_that(off_by_a_half);
   const Limits limits{.timeout = std::chrono::seconds(60)};
   const Verdict verdict = check(factory, backend, {}, limits);
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;

@@ -1,5 +1,6 @@
 // Tests of the settings of a run: seeds, autocast, determinism, devices.
 #include "check/cuda_device.h"
+#include "check/test_backend.h"
 #include "check/unresolved.h"
 #include "program/compute.h"
 #include "program/fixture.h"
@@ -19,25 +20,16 @@
 namespace repro_minify {
 namespace {
 
-Verdict run_in_check(const ModuleFactory &factory, const CheckOptions &options, bool boxed = false) {
-  class Interpreter : public Backend {
-  public:
-    explicit Interpreter(bool boxed) : boxed_(boxed) {}
-    std::string name() const override { return "test"; }
-    std::string summary() const override { return ""; }
-    std::string title() const override { return ""; }
-    BackendTraits traits() const override { return {.boxed_call = boxed_, .runs_the_module = true}; }
-    Compiled compile(torch::jit::Module module) const override {
-      if (at::autocast::is_autocast_enabled(at::kCPU))
-        throw std::runtime_error("compiled under autocast");
-      return [module](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
-    }
-    BackendSource source() const override { return {}; }
+using testing_support::backend_that;
 
-  private:
-    bool boxed_;
+Verdict run_in_check(const ModuleFactory &factory, const CheckOptions &options, bool boxed = false) {
+  const auto interprets = [](torch::jit::Module module) -> Compiled {
+    if (at::autocast::is_autocast_enabled(at::kCPU))
+      throw std::runtime_error("compiled under autocast");
+    return [module](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
   };
-  return check(factory, std::make_shared<Interpreter>(boxed), options, testing_support::test_limits());
+  return check(factory, backend_that(interprets, {.boxed_call = boxed, .runs_the_module = true}), options,
+               testing_support::test_limits());
 }
 
 ModuleFactory defined(const std::string &forward) {
@@ -187,20 +179,13 @@ TEST(Settings, AFailureIsDoubtedWhereEagerMayBeRandom) {
     module.define("def forward(self, x: Tensor) -> Tensor:\n  return self.b + x\n");
     return Instance{module, {at::ones({2})}};
   };
-  class Wrong : public Backend {
-    std::string name() const override { return "test"; }
-    std::string summary() const override { return ""; }
-    std::string title() const override { return ""; }
-    Compiled compile(torch::jit::Module) const override {
-      return [](std::vector<c10::IValue>) -> c10::IValue { return at::full({2}, 7.0); };
-    }
-    BackendSource source() const override { return {}; }
-  };
+  const auto wrong = backend_that([](const torch::jit::Module &) -> Compiled {
+    return [](std::vector<c10::IValue>) -> c10::IValue { return at::full({2}, 7.0); };
+  });
   CheckOptions options;
-  EXPECT_EQ(check(factory, std::make_shared<Wrong>(), options, testing_support::test_limits()).outcome,
-            Verdict::Outcome::Fail);
+  EXPECT_EQ(check(factory, wrong, options, testing_support::test_limits()).outcome, Verdict::Outcome::Fail);
   options.eager_calls = 32;
-  const Verdict verdict = check(factory, std::make_shared<Wrong>(), options, testing_support::test_limits());
+  const Verdict verdict = check(factory, wrong, options, testing_support::test_limits());
   EXPECT_EQ(verdict.outcome, Verdict::Outcome::Unresolved);
   EXPECT_TRUE(verdict.eager_failed);
 }
@@ -265,20 +250,14 @@ TEST(Cuda, ADeviceSideAssertionIsACrash) {
     GTEST_SKIP() << why;
   CheckOptions options;
   options.device = c10::Device(c10::kCUDA, 0);
-  class Asserts : public Backend {
-    std::string name() const override { return "test"; }
-    std::string summary() const override { return ""; }
-    std::string title() const override { return ""; }
-    Compiled compile(torch::jit::Module) const override {
-      return [](std::vector<c10::IValue> arguments) -> c10::IValue {
-        const at::Tensor x = arguments[0].toTensor();
-        return x.index_select(0, at::full({1}, 1 << 20, x.options().dtype(at::kLong)));
-      };
-    }
-    BackendSource source() const override { return {}; }
-  };
-  const Verdict verdict = check(defined("def forward(self, x: Tensor) -> Tensor:\n  return x\n"),
-                                std::make_shared<Asserts>(), options, testing_support::test_limits());
+  const auto asserts = backend_that([](const torch::jit::Module &) -> Compiled {
+    return [](std::vector<c10::IValue> arguments) -> c10::IValue {
+      const at::Tensor x = arguments[0].toTensor();
+      return x.index_select(0, at::full({1}, 1 << 20, x.options().dtype(at::kLong)));
+    };
+  });
+  const Verdict verdict = check(defined("def forward(self, x: Tensor) -> Tensor:\n  return x\n"), asserts, options,
+                                testing_support::test_limits());
   ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail) << verdict.message;
   EXPECT_EQ(verdict.signatures.front().kind, FailureKind::Crash) << verdict.message;
 }

@@ -1,5 +1,6 @@
 // State that neither side wrote to is neither copied nor compared; a write is found out, whatever way it takes.
 #include "check/initial_state.h"
+#include "check/test_backend.h"
 #include "core/files.h"
 #include "program/fixture.h"
 #include "program/shared_pages.h"
@@ -14,27 +15,20 @@
 namespace repro_minify {
 namespace {
 
-/// Runs the module after something of the test's choice.
-class Meddles : public Backend {
-public:
-  using Behaviour = std::function<void(torch::jit::Module &, std::vector<c10::IValue> &)>;
-  explicit Meddles(Behaviour behaviour) : behaviour_(std::move(behaviour)) {}
-  std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  std::string title() const override { return "a test"; }
-  BackendTraits traits() const override { return {.runs_the_module = true}; }
-  Compiled compile(torch::jit::Module module) const override {
-    return [module, behaviour = behaviour_](std::vector<c10::IValue> arguments) mutable {
-      c10::IValue result = module.forward(arguments);
-      behaviour(module, arguments);
-      return result;
-    };
-  }
-  BackendSource source() const override { return {}; }
+using Meddling = std::function<void(torch::jit::Module &, std::vector<c10::IValue> &)>;
 
-private:
-  Behaviour behaviour_;
-};
+/// A backend that runs the module before something of the test's choice.
+std::shared_ptr<const Backend> backend_that_meddles(const Meddling &meddling) {
+  return testing_support::backend_that(
+      [meddling](torch::jit::Module module) -> Compiled {
+        return [module, meddling](std::vector<c10::IValue> arguments) mutable {
+          c10::IValue result = module.forward(arguments);
+          meddling(module, arguments);
+          return result;
+        };
+      },
+      {.runs_the_module = true});
+}
 
 /// Parameters of `width` squared, with shared pages where that is large.
 ModuleFactory subject_of_width(int64_t width, const std::string &forward = "return torch.linear(x, self.weight)") {
@@ -53,8 +47,8 @@ ModuleFactory subject_of_width(int64_t width, const std::string &forward = "retu
   };
 }
 
-Verdict checked(const ModuleFactory &factory, Meddles::Behaviour behaviour) {
-  return check(factory, std::make_shared<Meddles>(std::move(behaviour)), {}, testing_support::test_limits());
+Verdict checked(const ModuleFactory &factory, const Meddling &meddling) {
+  return check(factory, backend_that_meddles(meddling), {}, testing_support::test_limits());
 }
 
 /// Returns the path of the first state that is not what it should be; empty if there is none.

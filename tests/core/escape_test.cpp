@@ -11,7 +11,7 @@ TEST(Escape, ACommentStaysOneLine) {
   EXPECT_NE(comment_text("path\\").back(), '\\');
   for (const char *blank : {" ", "\n", "\t \n", "\r\n"})
     EXPECT_EQ(comment_text("path\\" + std::string(blank)), "path\\.");
-  const std::string block = comment_block("first\\\nsecond\rthird");
+  const std::string block = comment_block("first\\\nsecond\rthird", "//");
   EXPECT_EQ(block, "// first\\.\n// second third\n");
 }
 
@@ -19,10 +19,10 @@ TEST(Escape, LongCommentsAreWrappedAndLoseNothing) {
   std::string text;
   for (int i = 0; i < 100; ++i)
     text += "word" + std::to_string(i) + " ";
-  const std::string block = comment_block(text);
+  const std::string block = comment_block(text, "//");
   for (int i = 0; i < 100; ++i)
     EXPECT_NE(block.find("word" + std::to_string(i)), std::string::npos);
-  EXPECT_EQ(comment_block(std::string(500, 'x')).find("\nx"), std::string::npos);
+  EXPECT_EQ(comment_block(std::string(500, 'x'), "//").find("\nx"), std::string::npos);
 }
 
 TEST(Escape, ARawStringCannotBeClosedByItsText) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace repro_minify::end_to_end {
 namespace {
@@ -48,23 +49,39 @@ protected:
   const Case one_ = case_named("jit_type_as_dce");
 };
 
-TEST_F(Mistakes, NoSuchFile) {
-  expect_one_clear_sentence(run_jit(folder_ / "absent.pt"), "absent.pt");
-}
-
-TEST_F(Mistakes, EmptyFile) {
+TEST_F(Mistakes, AreNamed) {
   std::ofstream(folder_ / "empty.pt").close();
-  expect_one_clear_sentence(run_jit(folder_ / "empty.pt"), "empty.pt");
-}
-
-TEST_F(Mistakes, TruncatedFile) {
-  copy_front(one_.model(), folder_ / "half.pt", 0.5);
-  expect_one_clear_sentence(run_jit(folder_ / "half.pt"), "half.pt");
-}
-
-TEST_F(Mistakes, TextFile) {
   std::ofstream(folder_ / "notes.pt") << "these are my notes\n";
-  expect_one_clear_sentence(run_jit(folder_ / "notes.pt"), "notes.pt");
+  copy_front(one_.model(), folder_ / "half.pt", 0.5);
+  copy_front(one_.inputs(), folder_ / "broken_inputs.pt", 0.5);
+  fs::copy_file(one_.model(), folder_ / "alone.pt");
+  const fs::path model = one_.model(), inputs = fixtures() / "inputs";
+  struct Mistake {
+    fs::path model;
+    std::vector<std::string> more;
+    std::string is_named;
+  };
+  const std::vector<Mistake> mistakes = {
+      {folder_ / "absent.pt", {}, "absent.pt"},
+      {folder_ / "empty.pt", {}, "empty.pt"},
+      {folder_ / "half.pt", {}, "half.pt"},
+      {folder_ / "notes.pt", {}, "notes.pt"},
+      {fixtures() / "not_models" / "tensors.pt", {}, "tensors.pt"},
+      {folder_ / "alone.pt", {}, "--input"},
+      {model, {"--inputs", folder_ / "absent_inputs.pt"}, "absent_inputs.pt"},
+      {model, {"--inputs", folder_ / "broken_inputs.pt"}, "broken_inputs.pt"},
+      {model, {"--inputs", inputs / "one_tensor.pt"}, "2"},
+      {model, {"--input", "f32[4,6]", "--input", "f32[4,6]", "--input", "f32[4,6]"}, "3"},
+      {model, {"--inputs", inputs / "number.pt"}, "Tensor"},
+      {model, {"--method", "backwards"}, "backwards"},
+      {model, {"--warp", "9"}, "--warp"},
+      {model, {"--calls", "0"}, "--calls"},
+      {model, {"--jobs", "-3"}, "--jobs"},
+      {model, {"--seed", "lucky"}, "--seed"},
+      {model, {"--memory-limit", "4 elephants"}, "--memory-limit"},
+      {model, {"--compare", "loosely"}, "--compare"}};
+  for (const auto &mistake : mistakes)
+    expect_one_clear_sentence(run_jit(mistake.model, mistake.more), mistake.is_named);
 }
 
 TEST_F(Mistakes, Folder) {
@@ -75,39 +92,6 @@ TEST_F(Mistakes, StateDict) {
   const Finished finished = run_jit(fixtures() / "not_models" / "state_dict.pt");
   expect_one_clear_sentence(finished, "state_dict.pt");
   EXPECT_TRUE(contains(finished.err, "TorchScript")) << finished.err;
-}
-
-TEST_F(Mistakes, TensorsInsteadOfAModel) {
-  expect_one_clear_sentence(run_jit(fixtures() / "not_models" / "tensors.pt"), "tensors.pt");
-}
-
-TEST_F(Mistakes, NoInputsFound) {
-  fs::copy_file(one_.model(), folder_ / "alone.pt");
-  expect_one_clear_sentence(run_jit(folder_ / "alone.pt"), "--input");
-}
-
-TEST_F(Mistakes, NoSuchInputs) {
-  expect_one_clear_sentence(run_jit(one_.model(), {"--inputs", folder_ / "absent_inputs.pt"}), "absent_inputs.pt");
-}
-
-TEST_F(Mistakes, TruncatedInputs) {
-  copy_front(one_.inputs(), folder_ / "half_inputs.pt", 0.5);
-  expect_one_clear_sentence(run_jit(one_.model(), {"--inputs", folder_ / "half_inputs.pt"}), "half_inputs.pt");
-}
-
-TEST_F(Mistakes, TooFewInputs) {
-  const Finished finished = run_jit(one_.model(), {"--inputs", fixtures() / "inputs" / "one_tensor.pt"});
-  expect_one_clear_sentence(finished, "2");
-}
-
-TEST_F(Mistakes, TooManyInputs) {
-  const Finished finished =
-      run_jit(one_.model(), {"--input", "f32[4,6]", "--input", "f32[4,6]", "--input", "f32[4,6]"});
-  expect_one_clear_sentence(finished, "3");
-}
-
-TEST_F(Mistakes, InputOfAnotherType) {
-  expect_one_clear_sentence(run_jit(one_.model(), {"--inputs", fixtures() / "inputs" / "number.pt"}), "Tensor");
 }
 
 TEST_F(Mistakes, BadInputSpec) {
@@ -188,22 +172,6 @@ TEST_F(Mistakes, UnknownPass) {
   expect_one_clear_sentence(run({one_.model(), "--backend", "pass:"}), "pass:");
 }
 
-TEST_F(Mistakes, UnknownMethod) {
-  expect_one_clear_sentence(run_jit(one_.model(), {"--method", "backwards"}), "backwards");
-}
-
-TEST_F(Mistakes, UnknownOption) {
-  expect_one_clear_sentence(run_jit(one_.model(), {"--warp", "9"}), "--warp");
-}
-
-TEST_F(Mistakes, BadNumbers) {
-  expect_one_clear_sentence(run_jit(one_.model(), {"--calls", "0"}), "--calls");
-  expect_one_clear_sentence(run_jit(one_.model(), {"--jobs", "-3"}), "--jobs");
-  expect_one_clear_sentence(run_jit(one_.model(), {"--seed", "lucky"}), "--seed");
-  expect_one_clear_sentence(run_jit(one_.model(), {"--memory-limit", "4 elephants"}), "--memory-limit");
-  expect_one_clear_sentence(run_jit(one_.model(), {"--compare", "loosely"}), "--compare");
-}
-
 TEST(Output, AnExistingFolderIsLeftAlone) {
   const TemporaryFolder folder;
   const Case one = case_named("jit_type_as_dce");
@@ -248,26 +216,10 @@ TEST(Help, EverySubcommandHasItsOwn) {
 TEST(Backends, AreAllListed) {
   const Finished finished = run_tool({"backends"});
   EXPECT_EQ(finished.exit_code, 0) << describe(finished);
-  for (const char *name : {"eager",
-                           "jit",
-                           "nnc",
-                           "freeze",
-                           "optimize-for-inference",
-                           "static-runtime",
-                           "autocast",
-                           "pass:",
-                           "peephole",
-                           "constant-propagation",
-                           "cse",
-                           "dce",
-                           "remove-mutation",
-                           "remove-inplace-ops",
-                           "fuse-add-relu",
-                           "fold-conv-bn",
-                           "fuse-linear",
-                           "decompose-ops",
-                           "batch-mm",
-                           "lower-tuples"})
+  std::istringstream names(
+      "eager jit nnc freeze optimize-for-inference static-runtime autocast pass: peephole constant-propagation cse dce "
+      "remove-mutation remove-inplace-ops fuse-add-relu fold-conv-bn fuse-linear decompose-ops batch-mm lower-tuples");
+  for (std::string name; names >> name;)
     EXPECT_TRUE(contains(finished.out, name)) << "no mention of " << name << "\n" << finished.out;
 }
 

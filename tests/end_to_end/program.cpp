@@ -24,6 +24,16 @@ constexpr std::chrono::milliseconds poll_interval(2);
   throw std::system_error(error, std::generic_category(), what);
 }
 
+bool has(const std::vector<std::string> &arguments, const char *word) {
+  return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
+}
+
+/// Into a folder of results, with the model first; subcommands have names.
+bool minimises(const std::vector<std::string> &arguments) {
+  const bool has_model = !arguments.empty() && contains(arguments.front(), "/");
+  return has_model && has(arguments, "-o");
+}
+
 } // namespace
 
 // The streams go to files: a pipe would have to be drained while the program runs.
@@ -98,20 +108,6 @@ Finished RunningProgram::wait(std::chrono::seconds limit) {
 Finished run_program(const std::vector<std::string> &arguments, std::chrono::seconds limit) {
   return RunningProgram(arguments).wait(limit);
 }
-
-namespace {
-
-bool has(const std::vector<std::string> &arguments, const char *word) {
-  return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
-}
-
-/// Into a folder of results, with the model first; subcommands have names.
-bool minimises(const std::vector<std::string> &arguments) {
-  const bool has_model = !arguments.empty() && contains(arguments.front(), "/");
-  return has_model && has(arguments, "-o");
-}
-
-} // namespace
 
 Finished run_tool(std::vector<std::string> arguments, std::chrono::seconds limit) {
   const bool verifies = std::erase(arguments, verify) > 0;

@@ -53,25 +53,16 @@ struct Asked {
 };
 
 /// Counts what a look ahead takes to name its guesses.
-class Watched final : public Foresight {
-public:
-  Watched(std::unique_ptr<Foresight> ahead, const int &checks, Asked &asked)
-      : ahead_(std::move(ahead)), checks_(checks), asked_(asked) {}
-
-  std::optional<Guess> next() override {
-    const int forks_before = forks, checks_before = checks_;
-    auto guess = ahead_->next();
-    asked_.forks += forks - forks_before;
-    asked_.checks += checks_ - checks_before;
-    asked_.guesses += guess.has_value();
+Foresight watched(const std::shared_ptr<Lookahead> &ahead, const int &checks, Asked &asked) {
+  return [ahead, &checks, &asked] {
+    const int forks_before = forks, checks_before = checks;
+    auto guess = ahead->next();
+    asked.forks += forks - forks_before;
+    asked.checks += checks - checks_before;
+    asked.guesses += guess.has_value();
     return guess;
-  }
-
-private:
-  const std::unique_ptr<Foresight> ahead_;
-  const int &checks_;
-  Asked &asked_;
-};
+  };
+}
 
 class ALookAhead : public testing::Test {
 protected:
@@ -116,11 +107,9 @@ TEST_F(ALookAhead, AsksNothingOfTheMachine) {
   CandidateChecker checker(slow_test(), yes.signatures.front(), options());
   ReductionState state = state_of(with_branch_and_loop()), began = state;
   Asked asked;
-  checker.foresee_with([&] {
-    return std::make_unique<Watched>(std::make_unique<Lookahead>(checker, recorder, passes, began), checks, asked);
-  });
-  ReductionObserver unheard;
-  Turns turns(checker, recorder, passes, unheard);
+  checker.foresee_with(
+      [&] { return watched(std::make_shared<Lookahead>(checker, recorder, passes, began), checks, asked); });
+  Turns turns(checker, recorder, passes);
   while (const auto pass = state.schedule.next()) {
     TurnReport report;
     turns.take(state, *pass, report);

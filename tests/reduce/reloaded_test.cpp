@@ -1,4 +1,5 @@
 // Tests that a test that saves and loads the Program sees what saving changes.
+#include "check/test_backend.h"
 #include "reduce/passes/golden.h"
 #include "reduce/reduce_recorded.h"
 
@@ -10,24 +11,16 @@ namespace {
 using namespace testing_support;
 
 /// Refuses programs with a negation, read or not.
-class RefusesNegation : public Backend {
-public:
-  std::string name() const override { return "test"; }
-  std::string summary() const override { return ""; }
-  std::string title() const override { return "a test"; }
-  BackendSource source() const override { return {}; }
-  Compiled compile(torch::jit::Module module) const override {
-    for (const auto *node : module.get_method("forward").graph()->nodes())
-      if (node->kind() == c10::aten::neg)
-        throw std::runtime_error("no negation");
-    return [module](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
-  }
-};
+Compiled refuse_negation(torch::jit::Module module) {
+  for (const auto *node : module.get_method("forward").graph()->nodes())
+    if (node->kind() == c10::aten::neg)
+      throw std::runtime_error("no negation");
+  return [module](std::vector<c10::IValue> arguments) mutable { return module.forward(std::move(arguments)); };
+}
 
 Verdict::Outcome ask(const InterestingnessTest &test, const Program &program) {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(1);
-  return test.verdict_of(run_in_sandbox(test.job(std::make_shared<Program>(program)), limits)).outcome;
+  const Job job = test.job(std::make_shared<Program>(program));
+  return test.verdict_of(run_in_sandbox(job, {.timeout = std::chrono::minutes(1)})).outcome;
 }
 
 Program program_returning(const char *value) {
@@ -40,7 +33,7 @@ graph(%x : Tensor):
 }
 
 TEST(ReloadingTest, SeesTheProgramAsItsFileHasIt) {
-  const auto backend = std::make_shared<RefusesNegation>();
+  const auto backend = backend_that(refuse_negation);
   const auto in_memory = interestingness_test(backend, {}), reloaded = reloading_test(backend, {});
   EXPECT_EQ(ask(in_memory, program_returning("%r")), Verdict::Outcome::Fail);
   EXPECT_EQ(ask(reloaded, program_returning("%r")), Verdict::Outcome::Pass) << "the loader drops what nobody reads";

@@ -62,9 +62,8 @@ protected:
     state = {start, yes, order_of(start), Schedule(passes), {""}};
   }
   TurnReport take(Checker &checker) {
-    ReductionObserver unheard;
     TurnReport report;
-    Turns(checker, recorder, passes, unheard).take(state, 0, report);
+    Turns(checker, recorder, passes).take(state, 0, report);
     return report;
   }
 

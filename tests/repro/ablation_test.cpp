@@ -11,9 +11,7 @@ using testing_support::facts_of;
 using testing_support::small_program;
 
 Limits limits() {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(1);
-  return limits;
+  return {.timeout = std::chrono::minutes(1)};
 }
 
 ReproFacts facts() {

@@ -4,15 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <ostream>
 #include <string>
 
 #include <dirent.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +71,21 @@ inline void expect_no_children() {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child runs, or is a zombie";
   EXPECT_EQ(errno, ECHILD);
 }
+
+/// A number that parent and children share.
+class SharedNumber {
+public:
+  SharedNumber()
+      : number_(new (mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+                    std::atomic<int>(0)) {}
+  ~SharedNumber() { munmap(number_, sizeof *number_); }
+  SharedNumber(const SharedNumber &) = delete;
+  SharedNumber &operator=(const SharedNumber &) = delete;
+  std::atomic<int> &operator*() const { return *number_; }
+
+private:
+  std::atomic<int> *number_;
+};
 
 /// A pipe that processes inherit: its end tells that the last of them is gone.
 class LifeLine {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +25,8 @@
 namespace repro_minify {
 namespace {
 
+using sandbox_test::run;
+using sandbox_test::SharedNumber;
 using sandbox_test::within;
 
 using namespace std::chrono_literals;
@@ -35,25 +36,6 @@ constexpr bool with_asan = true;
 #else
 constexpr bool with_asan = false;
 #endif
-
-/// A number that parent and children share.
-class SharedNumber {
-public:
-  SharedNumber()
-      : number_(new (mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
-                    std::atomic<int>(0)) {}
-  ~SharedNumber() { munmap(number_, sizeof *number_); }
-  SharedNumber(const SharedNumber &) = delete;
-  SharedNumber &operator=(const SharedNumber &) = delete;
-  std::atomic<int> &operator*() const { return *number_; }
-
-private:
-  std::atomic<int> *number_;
-};
-
-JobEnd run(const Job &job) {
-  return run_in_sandbox(job, within(30s));
-}
 
 void close_everything() {
   close_range(0, ~0U, 0);

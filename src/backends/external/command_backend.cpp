@@ -182,9 +182,7 @@ public:
   }
 
   BackendSource source() const override {
-    std::string words;
-    for (const auto &word : words_)
-      words += (words.empty() ? "" : ", ") + cpp_string(word);
+    const std::string words = joined(words_, ", ", cpp_string);
     return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/passes/inliner.h",
                          "torch/csrc/jit/runtime/graph_iterator.h", "torch/csrc/jit/serialization/import_read.h",
                          "torch/csrc/jit/serialization/pickle.h", "cerrno", "cstdlib", "cstring", "fcntl.h",
@@ -221,7 +219,7 @@ std::unique_ptr<Backend> make_command_backend(const std::string &line, const Bac
   return std::make_unique<CommandBackend>(line, options.interrupted);
 }
 
-BackendRow command_row() {
+NamedRow command_row() {
   return {"command:CMD", "a program of your own, given a model and its inputs: docs/backends.md"};
 }
 

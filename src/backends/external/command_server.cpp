@@ -42,13 +42,7 @@ public:
 
   void send(const json &request) {
     const std::string line = request.dump() + "\n";
-    for (size_t sent = 0; open_ && sent < line.size();) {
-      const ssize_t count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-      if (count > 0)
-        sent += static_cast<size_t>(count);
-      else
-        open_ = count < 0 && errno == EINTR;
-    }
+    open_ = open_ && send_bytes(socket_, line.data(), line.size());
   }
 
   /// Waits as long as that (-1: for ever) for the answer to be whole or the other side to be gone.

@@ -117,7 +117,7 @@ std::unique_ptr<Backend> make_plugin_backend(const std::string &path) {
   return std::make_unique<PluginBackend>(path);
 }
 
-BackendRow plugin_row() {
+NamedRow plugin_row() {
   return {"plugin:PATH.so", "a shared library of your own: docs/backends.md"};
 }
 

@@ -145,7 +145,7 @@ private:
 
 } // namespace
 
-BackendRow export_row() {
+NamedRow export_row() {
   return {"export:NAME|FILE.py", "a runtime that is given what torch.export makes, by a recipe"};
 }
 

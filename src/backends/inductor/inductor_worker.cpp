@@ -42,22 +42,6 @@ namespace fs = std::filesystem;
 constexpr auto time_to_start =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
-} // namespace
-
-std::vector<std::string> what_worker_reads(const std::string &python, const std::vector<std::string> &entries) {
-  std::vector<std::string> paths = folders_of_python(python);
-  paths.push_back(fs::path(inductor_worker_script()).parent_path().string());
-  for (const auto &entry : entries)
-    if (const size_t at = entry.find('/'); at != std::string::npos) {
-      const std::string path = entry.substr(at, entry.find_first_of("'\"", at) - at);
-      const std::string module = module_and_function(path).first; // backend=FILE.py:FUNCTION
-      paths.push_back(is_python_file(module) ? module : path);
-    }
-  return paths;
-}
-
-namespace {
-
 /// Returns a confinement that lets the worker write what it generates, and what it finds out once about the machine,
 /// which is kept beside the kernels.
 Confinement confinement_of_worker(const std::string &python, const std::string &folder,
@@ -103,6 +87,18 @@ std::string last_line(const std::string &path) {
 }
 
 } // namespace
+
+std::vector<std::string> what_worker_reads(const std::string &python, const std::vector<std::string> &entries) {
+  std::vector<std::string> paths = folders_of_python(python);
+  paths.push_back(fs::path(inductor_worker_script()).parent_path().string());
+  for (const auto &entry : entries)
+    if (const size_t at = entry.find('/'); at != std::string::npos) {
+      const std::string path = entry.substr(at, entry.find_first_of("'\"", at) - at);
+      const std::string module = module_and_function(path).first; // backend=FILE.py:FUNCTION
+      paths.push_back(is_python_file(module) ? module : path);
+    }
+  return paths;
+}
 
 std::string inductor_worker_script() {
   return script_of_ours("inductor/worker.py", "backends/inductor/worker.py");

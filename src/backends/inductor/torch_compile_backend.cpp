@@ -37,7 +37,7 @@ private:
 
 } // namespace
 
-BackendRow torch_compile_row() {
+NamedRow torch_compile_row() {
   return {"torch-compile:NAME", "a backend of torch.compile by its name, or MODULE:FUNCTION of your own"};
 }
 

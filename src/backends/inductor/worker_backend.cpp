@@ -54,6 +54,13 @@ std::string python_of(const BackendOptions &options, const std::string &backend)
   return options.python;
 }
 
+/// Returns a formula as the worker takes it, null for data.
+json formula_data(const std::optional<Formula> &formula) {
+  if (!formula)
+    return nullptr;
+  return {{"kind", function_name(formula->kind)}, {"number", number_text(formula->number)}, {"seed", formula->seed}};
+}
+
 } // namespace
 
 std::vector<std::string> with_backend_options(std::vector<std::string> entries, const BackendOptions &options) {
@@ -151,17 +158,6 @@ BackendParts WorkerBackend::parts() const {
           .repro_in_python = this,
           .python_call = python_call_ ? &*python_call_ : nullptr};
 }
-
-namespace {
-
-/// Returns a formula as the worker takes it, null for data.
-json formula_data(const std::optional<Formula> &formula) {
-  if (!formula)
-    return nullptr;
-  return {{"kind", function_name(formula->kind)}, {"number", number_text(formula->number)}, {"seed", formula->seed}};
-}
-
-} // namespace
 
 InductorMessage WorkerBackend::ask_about(const char *what, const Program &program, const json &facts) const {
   InductorMessage message;

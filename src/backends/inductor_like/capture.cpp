@@ -1,9 +1,11 @@
 #include "backends/inductor_like/capture.h"
 
 #include "core/no_answer.h"
+#include "core/text.h"
 #include "program/compute.h"
 #include "program/shared_pages.h"
 #include "program/values.h"
+#include "repro_minify/record.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -16,6 +18,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -46,31 +49,12 @@ namespace jit = torch::jit;
 namespace prim = torch::jit::prim;
 
 /// Operators whose result tells the program, not only the tensors, what the data are.
-const std::set<std::string> &data_dependent() {
-  static const std::set<std::string> names = {"aten::item",
-                                              "aten::Int",
-                                              "aten::Float",
-                                              "aten::Bool",
-                                              "aten::ScalarImplicit",
-                                              "aten::IntImplicit",
-                                              "aten::FloatImplicit",
-                                              "aten::ComplexImplicit",
-                                              "aten::is_nonzero",
-                                              "prim::tolist",
-                                              "aten::nonzero",
-                                              "aten::nonzero_numpy",
-                                              "aten::masked_select",
-                                              "aten::unique_dim",
-                                              "aten::_unique2",
-                                              "aten::_unique",
-                                              "aten::unique_consecutive",
-                                              "aten::equal",
-                                              "aten::allclose",
-                                              "aten::argwhere",
-                                              "aten::repeat_interleave",
-                                              "aten::bincount",
-                                              "aten::Complex",
-                                              "aten::histc"};
+const std::set<std::string, std::less<>> &data_dependent() {
+  static const std::set<std::string, std::less<>> names = set_of_words(
+      "aten::item aten::Int aten::Float aten::Bool aten::ScalarImplicit aten::IntImplicit aten::FloatImplicit "
+      "aten::ComplexImplicit aten::is_nonzero prim::tolist aten::nonzero aten::nonzero_numpy aten::masked_select "
+      "aten::unique_dim aten::_unique2 aten::_unique aten::unique_consecutive aten::equal aten::allclose "
+      "aten::argwhere aten::repeat_interleave aten::bincount aten::Complex aten::histc");
   return names;
 }
 
@@ -91,14 +75,12 @@ bool depends_on_data(const jit::Value *value) {
          });
 }
 
-void require_independent_of_data(const jit::Block *block) {
-  for (const auto *node : block->nodes()) {
+void require_independent_of_data(const jit::Graph &graph) {
+  for (const auto *node : all_nodes(graph)) {
     const std::string kind = node->kind().toQualString();
     if (data_dependent().count(kind) && !node->inputs().empty() && is_tensor(node->input(0)) &&
         depends_on_data(node->input(0)))
       throw NotCovered(kind + " depends on data");
-    for (const auto *inner : node->blocks())
-      require_independent_of_data(inner);
   }
 }
 
@@ -333,7 +315,7 @@ std::vector<std::string> attribute_names(const jit::Module &module) {
 Capture capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
   GraphPtr graph = module.get_method("forward").graph()->copy();
   jit::Inline(*graph);
-  require_independent_of_data(graph->block());
+  require_independent_of_data(*graph);
   Capture captured;
   captured.line.inputs = arguments;
   captured.line.arguments = arguments.size();

@@ -3,6 +3,7 @@
 #include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/kernel_math.h"
 #include "backends/inductor_like/kernel_strips.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <sstream>
@@ -43,10 +44,9 @@ constexpr const char *bfloat16_type = R"(struct bfloat16 {
 
 /// Indents each line by the number of brackets that are open.
 std::string indented(const std::string &text) {
-  std::istringstream lines(text);
   std::string result;
   size_t depth = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line : split_lines(text)) {
     line.erase(0, line.find_first_not_of(' '));
     const auto opened = static_cast<size_t>(std::count(line.begin(), line.end(), '{'));
     const auto closed = static_cast<size_t>(std::count(line.begin(), line.end(), '}'));

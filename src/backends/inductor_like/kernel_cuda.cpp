@@ -190,18 +190,6 @@ private:
   Body body_;
 };
 
-} // namespace
-
-KernelSource write_cuda_kernel(const std::string &name, const Kernel &kernel) {
-  return CudaWriter(kernel).function(name);
-}
-
-std::string cuda_kernel_file(const std::string &kernels) {
-  return cuda_helpers(kernels) + kernels;
-}
-
-namespace {
-
 constexpr const char *integers = R"(#ifdef __CUDACC_RTC__ // without headers
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -280,6 +268,14 @@ template <typename T, typename Fold> static inline T folded_by_block(T mine, Fol
 }
 
 } // namespace
+
+KernelSource write_cuda_kernel(const std::string &name, const Kernel &kernel) {
+  return CudaWriter(kernel).function(name);
+}
+
+std::string cuda_kernel_file(const std::string &kernels) {
+  return cuda_helpers(kernels) + kernels;
+}
 
 std::string cuda_helpers(const std::string &kernels) {
   const bool variants =

@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
+#include "core/text.h"
 #include "tasks/compiler.h"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 
 #include <dlfcn.h>
@@ -48,8 +48,7 @@ const std::string &machine() {
 }
 
 std::string first_error(const std::string &output) {
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);)
+  for (const std::string &line : split_lines(output))
     if (const auto at = line.find("error: "); at != std::string::npos)
       return line.substr(at + 7);
   return output.substr(0, output.find('\n'));
@@ -170,6 +169,33 @@ void compile(const std::string &source, const fs::path &library) {
     throw std::runtime_error("C++ compile error: " + first_error(result.output));
 }
 
+namespace fs = std::filesystem;
+
+/// Returns the image in the file, or "" if the file is not as it was written: the driver does not check what it loads.
+std::string kept_in(const fs::path &file) {
+  const std::string text = is_kept(file) ? read_file(file) : "";
+  const size_t end = text.find('\n');
+  std::string image = end == std::string::npos ? "" : text.substr(end + 1);
+  return text.substr(0, std::min(end, text.size())) == kernel_hash(image) ? image : "";
+}
+
+/// Writes to a name of its own, then renames: a killed process leaves nothing half-made under the final name.
+void keep(const fs::path &file, const std::string &image) {
+  std::string made = file.string() + ".XXXXXX";
+  const int descriptor = mkstemp(made.data());
+  if (descriptor < 0)
+    return;
+  close(descriptor);
+  std::error_code ignored;
+  std::ofstream stream(made, std::ios::binary);
+  stream << kernel_hash(image) << '\n' << image;
+  stream.close();
+  if (stream)
+    fs::rename(made, file, ignored);
+  else
+    fs::remove(made, ignored);
+}
+
 } // namespace
 
 const std::vector<std::string> &kernel_flags() {
@@ -209,37 +235,6 @@ KernelLibrary::KernelLibrary(void *handle, const std::vector<std::string> &names
 KernelLibrary::~KernelLibrary() {
   dlclose(handle_);
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// Returns the image in the file, or "" if the file is not as it was written: the driver does not check what it loads.
-std::string kept_in(const fs::path &file) {
-  const std::string text = is_kept(file) ? read_file(file) : "";
-  const size_t end = text.find('\n');
-  std::string image = end == std::string::npos ? "" : text.substr(end + 1);
-  return text.substr(0, std::min(end, text.size())) == kernel_hash(image) ? image : "";
-}
-
-/// Writes to a name of its own, then renames: a killed process leaves nothing half-made under the final name.
-void keep(const fs::path &file, const std::string &image) {
-  std::string made = file.string() + ".XXXXXX";
-  const int descriptor = mkstemp(made.data());
-  if (descriptor < 0)
-    return;
-  close(descriptor);
-  std::error_code ignored;
-  std::ofstream stream(made, std::ios::binary);
-  stream << kernel_hash(image) << '\n' << image;
-  stream.close();
-  if (stream)
-    fs::rename(made, file, ignored);
-  else
-    fs::remove(made, ignored);
-}
-
-} // namespace
 
 std::unique_ptr<CudaModule> build_cuda_kernels(const Nvrtc &nvrtc, std::shared_ptr<const CudaDriver> driver, int device,
                                                const std::string &source, const std::vector<std::string> &names,

@@ -1,5 +1,6 @@
 #include "backends/inductor_like/lowering.h"
 
+#include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/lowered_values.h"
 #include "backends/inductor_like/pointwise.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace repro_minify::inductor_like {
@@ -183,7 +183,7 @@ private:
   /// How many elements ATen computes two vectors at a time, where it does so from the first to the last: contiguous
   /// operands of the result's size.
   int64_t in_full_loops(const jit::Node *node, const ObservedTensor &result) const {
-    const int64_t count = std::accumulate(result.sizes.begin(), result.sizes.end(), int64_t{1}, std::multiplies<>());
+    const int64_t count = product(result.sizes);
     if (plan_.device.is_cuda())
       return count;
     for (const auto *input : node->inputs())
@@ -289,7 +289,7 @@ private:
     std::vector<int64_t> kept, folded;
     for (size_t d = 0; d < reduced.size(); ++d)
       (reduced[d] ? folded : kept).push_back(source.sizes[d]);
-    const int64_t count = std::accumulate(folded.begin(), folded.end(), int64_t{1}, std::multiplies<>());
+    const int64_t count = product(folded);
     if (count == 0)
       return std::nullopt; // an empty reduction has rules of its own
     const Element out = *element_of(result.dtype);
@@ -328,7 +328,7 @@ private:
     const size_t kept = source.sizes.size() - seen_.constant(node->input(1)).toIntVector().size();
     const std::vector<int64_t> sizes(source.sizes.begin(), source.sizes.begin() + static_cast<std::ptrdiff_t>(kept));
     const std::vector<int64_t> folded(source.sizes.begin() + static_cast<std::ptrdiff_t>(kept), source.sizes.end());
-    const int64_t count = std::accumulate(folded.begin(), folded.end(), int64_t{1}, std::multiplies<>());
+    const int64_t count = product(folded);
     if (count == 0 || is_16_bit(element))
       return false;
     const Lazy mean = computed({{}, source.load, Fold::Mean, folded, element}, sizes, source.dtype);

@@ -55,6 +55,34 @@ void run_kernel(const KernelStep &step, const Plan &plan, const Launch &launch, 
   launch(step, pointers);
 }
 
+/// The CUDA libraries that this process has loaded.
+struct Cuda {
+  Nvrtc nvrtc{Nvrtc::libraries()};
+  std::shared_ptr<const CudaDriver> driver = std::make_shared<CudaDriver>();
+};
+
+const Cuda &cuda() {
+  static const Cuda loaded;
+  return loaded;
+}
+
+std::vector<std::string> kernel_names(const Plan &plan) {
+  std::vector<std::string> names;
+  for (const auto &step : plan.steps)
+    if (const auto *kernel = std::get_if<KernelStep>(&step))
+      names.push_back(kernel->name);
+  return names;
+}
+
+Launch build_for_cuda(const Plan &plan, const std::vector<std::string> &names) {
+  const std::shared_ptr<const CudaModule> module = build_cuda_kernels(cuda().nvrtc, cuda().driver, plan.device.index(),
+                                                                      cuda_kernel_file(plan.source), names, /*seed=*/0);
+  return [module, device = plan.device](const KernelStep &kernel, const std::vector<void *> &pointers) {
+    const c10::impl::VirtualGuardImpl guard(device.type());
+    module->launch(kernel.name, kernel.blocks, cuda_threads, guard.getStream(device).native_handle(), pointers);
+  };
+}
+
 } // namespace
 
 std::optional<Element> element_of(at::ScalarType type) {
@@ -127,38 +155,6 @@ std::vector<c10::IValue> run(const Plan &plan, const Launch &launch, const std::
     results.push_back(slots[static_cast<size_t>(slot)]);
   return results;
 }
-
-namespace {
-
-/// The CUDA libraries that this process has loaded.
-struct Cuda {
-  Nvrtc nvrtc{Nvrtc::libraries()};
-  std::shared_ptr<const CudaDriver> driver = std::make_shared<CudaDriver>();
-};
-
-const Cuda &cuda() {
-  static const Cuda loaded;
-  return loaded;
-}
-
-std::vector<std::string> kernel_names(const Plan &plan) {
-  std::vector<std::string> names;
-  for (const auto &step : plan.steps)
-    if (const auto *kernel = std::get_if<KernelStep>(&step))
-      names.push_back(kernel->name);
-  return names;
-}
-
-Launch build_for_cuda(const Plan &plan, const std::vector<std::string> &names) {
-  const std::shared_ptr<const CudaModule> module = build_cuda_kernels(cuda().nvrtc, cuda().driver, plan.device.index(),
-                                                                      cuda_kernel_file(plan.source), names, /*seed=*/0);
-  return [module, device = plan.device](const KernelStep &kernel, const std::vector<void *> &pointers) {
-    const c10::impl::VirtualGuardImpl guard(device.type());
-    module->launch(kernel.name, kernel.blocks, cuda_threads, guard.getStream(device).native_handle(), pointers);
-  };
-}
-
-} // namespace
 
 std::string no_kernels_because(c10::Device device) {
   if (!device.is_cuda())

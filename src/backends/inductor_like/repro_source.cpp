@@ -4,6 +4,7 @@
 #include "backends/inductor_like/kernel_math.h"
 #include "core/escape.h"
 #include "core/number_text.h"
+#include "core/text.h"
 
 #include <set>
 #include <sstream>
@@ -39,10 +40,7 @@ static void launch(void (*kernel)(void* const*, int), const std::vector<at::Tens
 )";
 
 std::string sizes_text(const std::vector<int64_t> &sizes) {
-  std::string text = "{";
-  for (size_t k = 0; k < sizes.size(); ++k)
-    text += (k ? ", " : "") + integer_literal(sizes[k]);
-  return text + "}";
+  return "{" + joined(sizes, ", ", integer_literal) + "}";
 }
 
 std::string dtype_text(at::ScalarType type) {
@@ -71,12 +69,8 @@ std::string constant_text(const c10::IValue &value) {
     return "std::string(" + raw_string(value.toStringRef()) + ")";
   if (value.isIntList())
     return "std::vector<int64_t>" + sizes_text(value.toIntVector());
-  if (value.isDoubleList()) {
-    std::string text;
-    for (const double element : value.toDoubleVector())
-      text += (text.empty() ? "" : ", ") + number_text(element);
-    return "std::vector<double>{" + text + "}";
-  }
+  if (value.isDoubleList())
+    return "std::vector<double>{" + joined(value.toDoubleVector(), ", ", number_text) + "}";
   if (value.isDevice() && value.toDevice().is_cpu())
     return "at::Device(at::kCPU)";
   if (value.isDevice() && value.toDevice().is_cuda())
@@ -126,9 +120,8 @@ static std::string compile(const char* source) {
 /// The C library's functions, of those that the kernels call.
 std::string mathematics(const std::string &kernels) {
   std::string text;
-  std::istringstream lines(plain_math());
   std::string function;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string &line : split_lines(plain_math())) {
     function += line + "\n";
     if (line.empty() || line.back() != '}')
       continue; // all of a function
@@ -218,9 +211,7 @@ private:
     }
     if (!node->maybeSchema() || !node->kind().is_aten())
       throw NotCovered(std::string(node->kind().toQualString()) + " cannot be called through the dispatcher");
-    std::string operands;
-    for (const int slot : step.inputs)
-      operands += (operands.empty() ? "" : ", ") + operand(slot);
+    const std::string operands = joined(step.inputs, ", ", [this](int slot) { return operand(slot); });
     calls_aten_ = true;
     const std::string call = "aten(\"" + std::string(node->kind().toQualString()) + "\", \"" +
                              node->schema().overload_name() + "\", {" + operands + "})";

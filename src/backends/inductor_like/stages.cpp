@@ -4,7 +4,9 @@
 #include "backends/inductor_like/lowering.h"
 #include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
+#include "core/text.h"
 #include "program/compute.h"
+#include "repro_minify/record.h"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -28,10 +30,8 @@ std::string description(const Plan &plan) {
   std::ostringstream text;
   for (const auto &step : plan.steps)
     if (const auto *kernel = std::get_if<KernelStep>(&step)) {
-      text << kernel->name << " over [";
-      for (size_t d = 0; d < kernel->kernel.sizes.size(); ++d)
-        text << (d ? ", " : "") << kernel->kernel.sizes[d];
-      text << "], outputs: " << kernel->kernel.outputs.size() << "\n";
+      text << kernel->name << " over [" << joined_numbers(kernel->kernel.sizes)
+           << "], outputs: " << kernel->kernel.outputs.size() << "\n";
     } else {
       text << "ATen: " << std::get<AtenStep>(step).node->kind().toQualString() << "\n";
     }
@@ -63,39 +63,14 @@ void require_kernels_possible(const Plan &plan) {
     throw NoAnswer("inductor-like: " + reason);
 }
 
-} // namespace
-
-void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text) {
-  const auto &wanted = options.dumped_stages;
-  if (std::none_of(wanted.begin(), wanted.end(), [&](const auto &name) { return name == stage || name == "all"; }))
-    return;
-  const std::string block = "=== " + stage + " ===\n" + text + "\n";
-  if (options.dump_file.empty())
-    std::cerr << block;
-  else
-    std::ofstream(options.dump_file, std::ios::app) << block;
-}
-
-const std::vector<std::string> &stage_names() {
-  static const std::vector<std::string> names = {
-      "functionalise",     "freeze", "fold-constants", "decompose", "common-subexpressions", "pointwise-kernels",
-      "reduction-kernels", "fuse"};
-  return names;
-}
-
-namespace {
-
 bool is_operator(const torch::jit::Node *node) {
   return node->kind().is_aten();
 }
 
-void count_operators(const torch::jit::Block *block, std::map<std::string, int> &counts) {
-  for (const auto *node : block->nodes()) {
+void count_operators(const torch::jit::Graph &graph, std::map<std::string, int> &counts) {
+  for (const auto *node : all_nodes(graph))
     if (is_operator(node))
       ++counts[node->kind().toQualString()];
-    for (const auto *inner : node->blocks())
-      count_operators(inner, counts);
-  }
 }
 
 bool is_wanted(const BackendOptions &options, const std::string &stage) {
@@ -161,10 +136,28 @@ CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::v
 
 } // namespace
 
+void dump_stage(const BackendOptions &options, const std::string &stage, const std::string &text) {
+  const auto &wanted = options.dumped_stages;
+  if (std::none_of(wanted.begin(), wanted.end(), [&](const auto &name) { return name == stage || name == "all"; }))
+    return;
+  const std::string block = "=== " + stage + " ===\n" + text + "\n";
+  if (options.dump_file.empty())
+    std::cerr << block;
+  else
+    std::ofstream(options.dump_file, std::ios::app) << block;
+}
+
+const std::vector<std::string> &stage_names() {
+  static const std::vector<std::string> names = {
+      "functionalise",     "freeze", "fold-constants", "decompose", "common-subexpressions", "pointwise-kernels",
+      "reduction-kernels", "fuse"};
+  return names;
+}
+
 Coverage coverage_of(const Plan &plan, const StraightLine &line) {
   Coverage coverage;
   std::map<std::string, int> all;
-  count_operators(line.graph->block(), all);
+  count_operators(*line.graph, all);
   for (const auto &step : plan.steps)
     if (const auto *aten = std::get_if<AtenStep>(&step); aten && is_operator(aten->node))
       ++coverage.not_compiled[aten->node->kind().toQualString()];
@@ -178,7 +171,7 @@ Coverage coverage_of(const Plan &plan, const StraightLine &line) {
 Coverage all_as_aten(const torch::jit::Module &module, const std::string &because) {
   Coverage coverage;
   coverage.because = because;
-  count_operators(module.get_method("forward").graph()->block(), coverage.not_compiled);
+  count_operators(*module.get_method("forward").graph(), coverage.not_compiled);
   return coverage;
 }
 

@@ -37,6 +37,26 @@ bool is_mapped(const at::Tensor &tensor) {
          is_untouched(tensor.storage());
 }
 
+/// Nothing where it has written to what it was lent.
+std::optional<Observation> observed(const StraightLine &line, bool lends) {
+  Observation seen;
+  RunInputs inputs(line.inputs, lends);
+  const auto note = [&](const jit::Value *value) {
+    if (const c10::IValue &found = seen.values[value]; found.isTensor() && found.toTensor().defined())
+      seen.tensors[value] = look_at(found.toTensor());
+  };
+  for (size_t k = 0; k < line.inputs.size(); ++k) {
+    seen.values[line.graph->inputs()[k]] = inputs.values()[k];
+    note(line.graph->inputs()[k]);
+  }
+  for (auto *node : line.graph->nodes()) {
+    run_node(node, seen.values);
+    for (const auto *output : node->outputs())
+      note(output);
+  }
+  return inputs.take_back() ? std::nullopt : std::optional(std::move(seen));
+}
+
 } // namespace
 
 const ObservedTensor *Observation::tensor(const jit::Value *value) const {
@@ -95,30 +115,6 @@ bool RunInputs::take_back() {
     any |= restore_pages(tensor.storage());
   return any;
 }
-
-namespace {
-
-/// Nothing where it has written to what it was lent.
-std::optional<Observation> observed(const StraightLine &line, bool lends) {
-  Observation seen;
-  RunInputs inputs(line.inputs, lends);
-  const auto note = [&](const jit::Value *value) {
-    if (const c10::IValue &found = seen.values[value]; found.isTensor() && found.toTensor().defined())
-      seen.tensors[value] = look_at(found.toTensor());
-  };
-  for (size_t k = 0; k < line.inputs.size(); ++k) {
-    seen.values[line.graph->inputs()[k]] = inputs.values()[k];
-    note(line.graph->inputs()[k]);
-  }
-  for (auto *node : line.graph->nodes()) {
-    run_node(node, seen.values);
-    for (const auto *output : node->outputs())
-      note(output);
-  }
-  return inputs.take_back() ? std::nullopt : std::optional(std::move(seen));
-}
-
-} // namespace
 
 Observation observe(const StraightLine &line) {
   auto seen = observed(line, /*lends=*/true);

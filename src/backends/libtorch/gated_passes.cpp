@@ -54,13 +54,13 @@ const char *exported_name(void *function) {
 }
 
 /// LibTorch's definition of a function that this file defines too.
-template <typename Result, typename... Parameters> class Gated {
-public:
-  using Function = Result (*)(Parameters...);
+template <typename Function> class Gated;
 
+template <typename Result, typename... Parameters> class Gated<Result(Parameters...)> {
+public:
   Gated(const char *name, Result (*ours)(Parameters...)) : name_(name) {
     const char *symbol = exported_name(reinterpret_cast<void *>(ours));
-    theirs_ = symbol ? reinterpret_cast<Function>(dlsym(RTLD_NEXT, symbol)) : nullptr;
+    theirs_ = symbol ? reinterpret_cast<Result (*)(Parameters...)>(dlsym(RTLD_NEXT, symbol)) : nullptr;
     if (!theirs_)
       throw std::runtime_error(std::string("LibTorch has no ") + name);
   }
@@ -89,8 +89,11 @@ public:
 
 private:
   const char *name_;
-  Function theirs_;
+  Result (*theirs_)(Parameters...);
 };
+
+template <typename Result, typename... Parameters>
+Gated(const char *, Result (*)(Parameters...)) -> Gated<Result(Parameters...)>;
 
 /// freeze_module leaves reads of attributes without an operand behind, for dead code elimination to take away; nothing
 /// that comes after it can live with them.
@@ -120,245 +123,72 @@ namespace torch::jit {
 using repro_minify::Gated;
 using GraphPtr = std::shared_ptr<Graph>;
 
-bool PeepholeOptimize(const GraphPtr &graph, bool disable_shape_peepholes) {
-  static const Gated<bool, const GraphPtr &, bool> pass("PeepholeOptimize", PeepholeOptimize);
-  return pass(graph, disable_shape_peepholes);
-}
+/// Defines the pass NAME as LibTorch declares it; its body hands the arguments, which come last, to the gate.
+#define GATED(RESULT, NAME, PARAMETERS, ...)                                                                           \
+  RESULT NAME PARAMETERS {                                                                                             \
+    static const Gated<RESULT PARAMETERS> pass(#NAME, NAME);                                                           \
+    return pass(__VA_ARGS__);                                                                                          \
+  }
 
+GATED(bool, PeepholeOptimize, (const GraphPtr &graph, bool disable_shape_peepholes), graph, disable_shape_peepholes)
 // Since LibTorch 2.15 three parts of PeepholeOptimize have overloads that take what is known of aliases, and it calls
 // those. An older one has none and calls none.
+GATED(bool, PeepholeOptimizeListIdioms, (const GraphPtr &graph, bool refine_list_len), graph, refine_list_len)
+GATED(bool, PeepholeOptimizeListIdioms, (const GraphPtr &graph, bool refine_list_len, const AliasDb &aliases), graph,
+      refine_list_len, aliases)
+GATED(bool, PeepholeOptimizeDictIdioms, (const GraphPtr &graph), graph)
+GATED(bool, PeepholeOptimizeDictIdioms, (const GraphPtr &graph, const AliasDb &aliases), graph, aliases)
+GATED(bool, PeepholeOptimizeAliasSensitive, (const GraphPtr &graph, bool shape_peepholes), graph, shape_peepholes)
+GATED(bool, PeepholeOptimizeAliasSensitive, (const GraphPtr &graph, bool shape_peepholes, AliasDb &aliases), graph,
+      shape_peepholes, aliases)
+GATED(bool, PeepholeOptimizeNonTensor, (const GraphPtr &graph), graph)
+GATED(bool, ConstantPropagation, (GraphPtr & graph, bool ignore_custom_classes), graph, ignore_custom_classes)
+GATED(bool, ConstantPropagationImmutableTypes, (GraphPtr & graph), graph)
+GATED(void, ConstantPooling, (const GraphPtr &graph), graph)
+GATED(void, Autocast, (const GraphPtr &graph), graph)
+GATED(bool, EliminateCommonSubexpression, (const GraphPtr &graph), graph)
+GATED(void, CanonicalizeOps, (const GraphPtr &graph), graph)
+GATED(void, DecomposeOps, (GraphPtr & graph), graph)
+GATED(void, LowerSimpleTuples, (const GraphPtr &graph), graph)
+GATED(void, CheckInplace, (GraphPtr & graph), graph)
+GATED(void, specializeAutogradZero, (GraphPtr graph), std::move(graph))
+GATED(bool, UnrollLoops, (GraphPtr & graph), graph)
+GATED(bool, UnrollConstantLoops, (GraphPtr & graph), graph)
+GATED(bool, RemoveListMutation, (const GraphPtr &graph), graph)
+GATED(std::vector<Node *>, CreateAutodiffSubgraphs, (const GraphPtr &graph, size_t threshold), graph, threshold)
+GATED(void, BatchMM, (GraphPtr & graph), graph)
+GATED(void, FuseTensorExprs,
+      (GraphPtr & graph, size_t min_group_size, bool add_composed_op, bool fuse_to_dynamic_shapes), graph,
+      min_group_size, add_composed_op, fuse_to_dynamic_shapes)
+GATED(bool, AddIfThenElseOp, (GraphPtr & graph), graph)
+GATED(bool, EliminateNoOps, (GraphPtr & graph, std::unordered_set<c10::Symbol> custom_ops), graph,
+      std::move(custom_ops))
+GATED(void, removeDropout, (GraphPtr & graph), graph)
+GATED(bool, FrozenConcatLinear, (GraphPtr & graph), graph)
+GATED(bool, FoldFrozenConvBatchnorm, (GraphPtr & graph), graph)
+GATED(bool, FoldFrozenConvAddOrSub, (GraphPtr & graph), graph)
+GATED(bool, FoldFrozenConvMulOrDiv, (GraphPtr & graph), graph)
+GATED(bool, FoldFrozenLinearBatchnorm, (GraphPtr & graph), graph)
+GATED(void, FuseFrozenConvAddRelu, (GraphPtr & graph), graph)
+GATED(void, ConvertFrozenOpsToMKLDNN, (GraphPtr & graph), graph)
+GATED(bool, FrozenLinearTranspose, (GraphPtr & graph), graph)
+GATED(bool, RemoveTensorMutation, (const GraphPtr &graph, std::optional<std::function<bool(Node *)>> filter), graph,
+      std::move(filter))
+GATED(void, EliminateNoOpSlice, (GraphPtr & graph), graph)
+GATED(void, FuseInferenceOpsForSparseNN, (GraphPtr & graph), graph)
+GATED(bool, UseVariadicCat, (const GraphPtr &graph), graph)
+GATED(bool, UseVariadicStack, (const GraphPtr &graph), graph)
+GATED(void, EliminateTrivialEquallySplit, (GraphPtr & graph), graph)
+GATED(void, EliminateExtraPermuteOps, (GraphPtr & graph), graph)
+GATED(void, RemoveImmutableInputDictLookups, (GraphPtr & graph), graph)
+GATED(void, UseVariadicTupleUnpack, (const GraphPtr &graph), graph)
+GATED(void, UseVariadicGroupedAccessor, (const GraphPtr &graph), graph)
+GATED(void, UseSplitAndSqueeze, (GraphPtr & graph), graph)
 
-bool PeepholeOptimizeListIdioms(const GraphPtr &graph, bool refine_list_len) {
-  static const Gated<bool, const GraphPtr &, bool> pass("PeepholeOptimizeListIdioms", PeepholeOptimizeListIdioms);
-  return pass(graph, refine_list_len);
-}
-
-bool PeepholeOptimizeListIdioms(const GraphPtr &graph, bool refine_list_len, const AliasDb &aliases) {
-  static const Gated<bool, const GraphPtr &, bool, const AliasDb &> pass("PeepholeOptimizeListIdioms",
-                                                                         PeepholeOptimizeListIdioms);
-  return pass(graph, refine_list_len, aliases);
-}
-
-bool PeepholeOptimizeDictIdioms(const GraphPtr &graph) {
-  static const Gated<bool, const GraphPtr &> pass("PeepholeOptimizeDictIdioms", PeepholeOptimizeDictIdioms);
-  return pass(graph);
-}
-
-bool PeepholeOptimizeDictIdioms(const GraphPtr &graph, const AliasDb &aliases) {
-  static const Gated<bool, const GraphPtr &, const AliasDb &> pass("PeepholeOptimizeDictIdioms",
-                                                                   PeepholeOptimizeDictIdioms);
-  return pass(graph, aliases);
-}
-
-bool PeepholeOptimizeAliasSensitive(const GraphPtr &graph, bool shape_peepholes) {
-  static const Gated<bool, const GraphPtr &, bool> pass("PeepholeOptimizeAliasSensitive",
-                                                        PeepholeOptimizeAliasSensitive);
-  return pass(graph, shape_peepholes);
-}
-
-bool PeepholeOptimizeAliasSensitive(const GraphPtr &graph, bool shape_peepholes, AliasDb &aliases) {
-  static const Gated<bool, const GraphPtr &, bool, AliasDb &> pass("PeepholeOptimizeAliasSensitive",
-                                                                   PeepholeOptimizeAliasSensitive);
-  return pass(graph, shape_peepholes, aliases);
-}
-
-bool PeepholeOptimizeNonTensor(const GraphPtr &graph) {
-  static const Gated pass("PeepholeOptimizeNonTensor", PeepholeOptimizeNonTensor);
-  return pass(graph);
-}
-
-bool ConstantPropagation(GraphPtr &graph, bool ignore_custom_classes) {
-  static const Gated pass("ConstantPropagation", ConstantPropagation);
-  return pass(graph, ignore_custom_classes);
-}
-
-bool ConstantPropagationImmutableTypes(GraphPtr &graph) {
-  static const Gated pass("ConstantPropagationImmutableTypes", ConstantPropagationImmutableTypes);
-  return pass(graph);
-}
-
-void ConstantPooling(const GraphPtr &graph) {
-  static const Gated pass("ConstantPooling", ConstantPooling);
-  return pass(graph);
-}
-
-void Autocast(const GraphPtr &graph) {
-  static const Gated pass("Autocast", Autocast);
-  return pass(graph);
-}
-
-bool EliminateCommonSubexpression(const GraphPtr &graph) {
-  static const Gated pass("EliminateCommonSubexpression", EliminateCommonSubexpression);
-  return pass(graph);
-}
-
-void CanonicalizeOps(const GraphPtr &graph) {
-  static const Gated pass("CanonicalizeOps", CanonicalizeOps);
-  return pass(graph);
-}
-
-void DecomposeOps(GraphPtr &graph) {
-  static const Gated pass("DecomposeOps", DecomposeOps);
-  return pass(graph);
-}
-
-void LowerSimpleTuples(const GraphPtr &graph) {
-  static const Gated<void, const GraphPtr &> pass("LowerSimpleTuples", LowerSimpleTuples);
-  return pass(graph);
-}
-
-void CheckInplace(GraphPtr &graph) {
-  static const Gated pass("CheckInplace", CheckInplace);
-  return pass(graph);
-}
-
-void specializeAutogradZero(GraphPtr graph) {
-  static const Gated pass("specializeAutogradZero", specializeAutogradZero);
-  return pass(std::move(graph));
-}
-
-bool UnrollLoops(GraphPtr &graph) {
-  static const Gated pass("UnrollLoops", UnrollLoops);
-  return pass(graph);
-}
-
-bool UnrollConstantLoops(GraphPtr &graph) {
-  static const Gated pass("UnrollConstantLoops", UnrollConstantLoops);
-  return pass(graph);
-}
-
-bool RemoveListMutation(const GraphPtr &graph) {
-  static const Gated pass("RemoveListMutation", RemoveListMutation);
-  return pass(graph);
-}
-
-std::vector<Node *> CreateAutodiffSubgraphs(const GraphPtr &graph, size_t threshold) {
-  static const Gated pass("CreateAutodiffSubgraphs", CreateAutodiffSubgraphs);
-  return pass(graph, threshold);
-}
-
-void BatchMM(GraphPtr &graph) {
-  static const Gated pass("BatchMM", BatchMM);
-  return pass(graph);
-}
-
-void FuseTensorExprs(GraphPtr &graph, size_t min_group_size, bool add_composed_op, bool fuse_to_dynamic_shapes) {
-  static const Gated pass("FuseTensorExprs", FuseTensorExprs);
-  return pass(graph, min_group_size, add_composed_op, fuse_to_dynamic_shapes);
-}
-
-bool AddIfThenElseOp(GraphPtr &graph) {
-  static const Gated pass("AddIfThenElseOp", AddIfThenElseOp);
-  return pass(graph);
-}
-
-bool EliminateNoOps(GraphPtr &graph, std::unordered_set<c10::Symbol> custom_ops) {
-  static const Gated pass("EliminateNoOps", EliminateNoOps);
-  return pass(graph, std::move(custom_ops));
-}
-
-void removeDropout(GraphPtr &graph) {
-  static const Gated<void, GraphPtr &> pass("removeDropout", removeDropout);
-  return pass(graph);
-}
-
-bool FrozenConcatLinear(GraphPtr &graph) {
-  static const Gated pass("FrozenConcatLinear", FrozenConcatLinear);
-  return pass(graph);
-}
-
-bool FoldFrozenConvBatchnorm(GraphPtr &graph) {
-  static const Gated pass("FoldFrozenConvBatchnorm", FoldFrozenConvBatchnorm);
-  return pass(graph);
-}
-
-bool FoldFrozenConvAddOrSub(GraphPtr &graph) {
-  static const Gated pass("FoldFrozenConvAddOrSub", FoldFrozenConvAddOrSub);
-  return pass(graph);
-}
-
-bool FoldFrozenConvMulOrDiv(GraphPtr &graph) {
-  static const Gated pass("FoldFrozenConvMulOrDiv", FoldFrozenConvMulOrDiv);
-  return pass(graph);
-}
-
-bool FoldFrozenLinearBatchnorm(GraphPtr &graph) {
-  static const Gated pass("FoldFrozenLinearBatchnorm", FoldFrozenLinearBatchnorm);
-  return pass(graph);
-}
-
-void FuseFrozenConvAddRelu(GraphPtr &graph) {
-  static const Gated pass("FuseFrozenConvAddRelu", FuseFrozenConvAddRelu);
-  return pass(graph);
-}
-
-void ConvertFrozenOpsToMKLDNN(GraphPtr &graph) {
-  static const Gated pass("ConvertFrozenOpsToMKLDNN", ConvertFrozenOpsToMKLDNN);
-  return pass(graph);
-}
-
-bool FrozenLinearTranspose(GraphPtr &graph) {
-  static const Gated pass("FrozenLinearTranspose", FrozenLinearTranspose);
-  return pass(graph);
-}
-
-bool RemoveTensorMutation(const GraphPtr &graph, std::optional<std::function<bool(Node *)>> filter) {
-  static const Gated pass("RemoveTensorMutation", RemoveTensorMutation);
-  return pass(graph, std::move(filter));
-}
-
-void EliminateNoOpSlice(GraphPtr &graph) {
-  static const Gated pass("EliminateNoOpSlice", EliminateNoOpSlice);
-  return pass(graph);
-}
-
-void FuseInferenceOpsForSparseNN(GraphPtr &graph) {
-  static const Gated pass("FuseInferenceOpsForSparseNN", FuseInferenceOpsForSparseNN);
-  return pass(graph);
-}
-
-bool UseVariadicCat(const GraphPtr &graph) {
-  static const Gated pass("UseVariadicCat", UseVariadicCat);
-  return pass(graph);
-}
-
-bool UseVariadicStack(const GraphPtr &graph) {
-  static const Gated pass("UseVariadicStack", UseVariadicStack);
-  return pass(graph);
-}
-
-void EliminateTrivialEquallySplit(GraphPtr &graph) {
-  static const Gated pass("EliminateTrivialEquallySplit", EliminateTrivialEquallySplit);
-  return pass(graph);
-}
-
-void EliminateExtraPermuteOps(GraphPtr &graph) {
-  static const Gated pass("EliminateExtraPermuteOps", EliminateExtraPermuteOps);
-  return pass(graph);
-}
-
-void RemoveImmutableInputDictLookups(GraphPtr &graph) {
-  static const Gated pass("RemoveImmutableInputDictLookups", RemoveImmutableInputDictLookups);
-  return pass(graph);
-}
-
-void UseVariadicTupleUnpack(const GraphPtr &graph) {
-  static const Gated pass("UseVariadicTupleUnpack", UseVariadicTupleUnpack);
-  return pass(graph);
-}
-
-void UseVariadicGroupedAccessor(const GraphPtr &graph) {
-  static const Gated pass("UseVariadicGroupedAccessor", UseVariadicGroupedAccessor);
-  return pass(graph);
-}
-
-void UseSplitAndSqueeze(GraphPtr &graph) {
-  static const Gated pass("UseSplitAndSqueeze", UseSplitAndSqueeze);
-  return pass(graph);
-}
+#undef GATED
 
 void EliminateDeadCode(const GraphPtr &graph, DCESideEffectPolicy policy) {
-  static const Gated<void, const GraphPtr &, DCESideEffectPolicy> pass("EliminateDeadCode", EliminateDeadCode);
+  static const Gated<void(const GraphPtr &, DCESideEffectPolicy)> pass("EliminateDeadCode", EliminateDeadCode);
   if (!pass.let(graph, policy))
     repro_minify::remove_folded_attribute_reads(graph->block());
 }

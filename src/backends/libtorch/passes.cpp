@@ -123,17 +123,6 @@ Compiled run_graph(const GraphPtr &graph) {
   };
 }
 
-} // namespace
-
-std::vector<BackendRow> list_passes() {
-  std::vector<BackendRow> rows;
-  for (const JitPass &pass : passes)
-    rows.push_back({pass.name, pass.summary});
-  return rows;
-}
-
-namespace {
-
 /// Each pass is a step.
 class PassesBackend : public SimpleBackend {
 public:
@@ -207,6 +196,13 @@ std::optional<PythonCall> python_call_of(const std::vector<std::string> &names) 
 }
 
 } // namespace
+
+std::vector<NamedRow> list_passes() {
+  std::vector<NamedRow> rows;
+  for (const JitPass &pass : passes)
+    rows.push_back({pass.name, pass.summary});
+  return rows;
+}
 
 std::unique_ptr<Backend> make_pass_backend(const std::vector<std::string> &names) {
   const std::string list = joined(names, ",");

@@ -108,27 +108,14 @@ Pipeline static_runtime_pipeline() {
   Pipeline pipeline;
   append_freeze_module(pipeline);
   append(pipeline, 1,
-         {"StaticRuntime",
-          "ConstantPropagation",
-          "ConstantPropagation",
-          "RemoveTensorMutation",
-          "ConstantPropagation",
-          "EliminateNoOpSlice",
-          "EliminateDeadCode",
-          "FuseInferenceOpsForSparseNN",
-          "UseVariadicCat",
-          "UseVariadicStack",
-          "EliminateTrivialEquallySplit",
-          "EliminateExtraPermuteOps",
-          "ConstantPropagation",
-          "RemoveImmutableInputDictLookups",
-          "UseVariadicTupleUnpack",
-          "UseVariadicGroupedAccessor",
-          "EliminateNoOps",
-          "AddIfThenElseOp",
-          "UseSplitAndSqueeze",
-          "OutVariants",
-          "OptimizeMemory"});
+         {"StaticRuntime", "ConstantPropagation", "ConstantPropagation", "RemoveTensorMutation", "ConstantPropagation",
+          "EliminateNoOpSlice", "EliminateDeadCode"});
+  append(pipeline, 1,
+         {"FuseInferenceOpsForSparseNN", "UseVariadicCat", "UseVariadicStack", "EliminateTrivialEquallySplit",
+          "EliminateExtraPermuteOps", "ConstantPropagation"});
+  append(pipeline, 1,
+         {"RemoveImmutableInputDictLookups", "UseVariadicTupleUnpack", "UseVariadicGroupedAccessor", "EliminateNoOps",
+          "AddIfThenElseOp", "UseSplitAndSqueeze", "OutVariants", "OptimizeMemory"});
   // Both begin with inlining, freezing alone with what follows it.
   pipeline.marks = {{"Inline", PhaseMark::Begin, 1}, {"ClearProfilingInformation", PhaseMark::Begin, 0}};
   return pipeline;

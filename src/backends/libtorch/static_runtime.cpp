@@ -3,6 +3,8 @@
 #include "backends/backend_registry.h"
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
+#include "core/text.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
@@ -32,25 +34,16 @@ std::shared_ptr<torch::jit::Graph> alone(const torch::jit::Node *node) {
   return graph;
 }
 
-void find_unsupported(const torch::jit::Block *block, std::set<std::string> &names) {
-  for (const torch::jit::Node *node : block->nodes()) {
-    if (node->kind() != torch::jit::prim::Constant && !torch::jit::canEnableStaticRuntime(alone(node)))
-      names.insert(node->kind().toQualString());
-    for (const torch::jit::Block *inner : node->blocks())
-      find_unsupported(inner, names);
-  }
-}
-
 /// Static Runtime says no to some operators: that is no failure. It does not say which in its exception.
 void require_supported(const torch::jit::Module &module) {
   const auto graph = torch::jit::freeze_module(module.deepcopy()).get_method("forward").graph();
   if (torch::jit::canEnableStaticRuntime(graph))
     return;
   std::set<std::string> names;
-  find_unsupported(graph->block(), names);
-  std::string text;
-  for (const auto &name : names)
-    text += (text.empty() ? "" : ", ") + name;
+  for (const torch::jit::Node *node : all_nodes(*graph))
+    if (node->kind() != torch::jit::prim::Constant && !torch::jit::canEnableStaticRuntime(alone(node)))
+      names.insert(node->kind().toQualString());
+  const std::string text = joined({names.begin(), names.end()});
   throw CannotCompile("Static Runtime does not support " + (text.empty() ? "an operator in it" : text));
 }
 

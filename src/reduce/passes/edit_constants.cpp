@@ -41,18 +41,6 @@ void set_argument(Node *node, size_t i, const c10::IValue &value) {
   node->replaceInput(i, node->owningGraph()->insertConstant(value));
 }
 
-} // namespace
-
-Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &edits) {
-  EditableCopy copy(program);
-  for (const ArgumentEdit &edit : edits)
-    set_argument(copy.of(edit.node), edit.argument, edit.value);
-  drop_unused(copy.program);
-  return std::move(copy.program);
-}
-
-namespace {
-
 using torch::jit::Node;
 using torch::jit::Value;
 
@@ -129,6 +117,14 @@ c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t>
 }
 
 } // namespace
+
+Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &edits) {
+  EditableCopy copy(program);
+  for (const ArgumentEdit &edit : edits)
+    set_argument(copy.of(edit.node), edit.argument, edit.value);
+  drop_unused(copy.program);
+  return std::move(copy.program);
+}
 
 bool is_size(const Node *node, size_t i) {
   if (const auto *name = argument_name(node, i))

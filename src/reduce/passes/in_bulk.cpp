@@ -1,56 +1,30 @@
 #include "reduce/passes/in_bulk.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <vector>
 
 namespace repro_minify {
-namespace {
 
-class Bulk {
-public:
-  Bulk(PassContext &context, const WithEdits &with) : context_(context), with_(with) {}
-
-  void try_range(size_t begin, size_t end) {
-    if (begin == end)
+bool accept_in_bulk(PassContext &context, size_t count, const WithEdits &with, bool all_at_once) {
+  std::vector<size_t> accepted;
+  // Ranges come in ascending order.
+  const std::function<void(size_t, size_t, bool)> try_range = [&](size_t begin, size_t end, bool as_a_whole) {
+    std::vector<size_t> edits = accepted;
+    for (size_t i = begin; i < end; ++i)
+      edits.push_back(i);
+    if (as_a_whole && begin < end && context.try_candidate(with(edits))) {
+      accepted = edits;
       return;
-    if (context_.try_candidate(with_(accepted_and(begin, end))))
-      accepted_ = accepted_and(begin, end);
-    else
-      try_halves(begin, end);
-  }
-
-  void try_halves(size_t begin, size_t end) {
+    }
     if (end - begin < 2)
       return;
     const size_t middle = begin + (end - begin) / 2;
-    try_range(begin, middle);
-    try_range(middle, end);
-  }
-
-  bool any() const { return !accepted_.empty(); }
-
-private:
-  /// Ranges come in ascending order.
-  std::vector<size_t> accepted_and(size_t begin, size_t end) const {
-    std::vector<size_t> edits = accepted_;
-    for (size_t i = begin; i < end; ++i)
-      edits.push_back(i);
-    return edits;
-  }
-
-  PassContext &context_;
-  const WithEdits &with_;
-  std::vector<size_t> accepted_;
-};
-
-} // namespace
-
-bool accept_in_bulk(PassContext &context, size_t count, const WithEdits &with, bool all_at_once) {
-  Bulk bulk(context, with);
-  if (all_at_once)
-    bulk.try_range(0, count);
-  else
-    bulk.try_halves(0, count);
-  return bulk.any();
+    try_range(begin, middle, true);
+    try_range(middle, end, true);
+  };
+  try_range(0, count, all_at_once);
+  return !accepted.empty();
 }
 
 } // namespace repro_minify

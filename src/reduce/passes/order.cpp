@@ -3,6 +3,7 @@
 #include "program/formula.h"
 #include "program/python_call.h"
 #include "program/values.h"
+#include "repro_minify/record.h"
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -15,7 +16,7 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
+using torch::jit::Graph;
 using torch::jit::Node;
 
 /// Arguments that are no numbers, although TorchScript keeps them as such.
@@ -44,6 +45,31 @@ int difficulty_of_constant(const c10::IValue &value) {
 const c10::Argument *argument_of(const Node *node, size_t i) {
   const auto *schema = node->maybeSchema();
   return schema && i < schema->arguments().size() ? &schema->arguments()[i] : nullptr;
+}
+
+/// Constants and, above all, data are only looked at once the program is about as small as it gets: they take time to
+/// look at.
+constexpr int most_operators_with_constants = 256;
+constexpr int most_operators_with_data = 16;
+
+int missing_arguments(const Graph &graph) {
+  int count = 0;
+  for (const auto *node : all_nodes(graph))
+    count += node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::NoneType;
+  return count;
+}
+
+/// The most trips that one loop counts as; a loop whose number of trips is not known counts as many.
+constexpr std::int64_t many_trips = std::int64_t{1} << 20;
+
+std::int64_t trips_in(const Graph &graph) {
+  std::int64_t trips = 0;
+  for (const auto *node : all_nodes(graph))
+    if (node->kind() == torch::jit::prim::Loop) {
+      const auto most = torch::jit::toIValue(node->input(0));
+      trips += most ? std::clamp(most->toInt(), std::int64_t{0}, many_trips) : many_trips;
+    }
+  return trips;
 }
 
 } // namespace
@@ -132,14 +158,11 @@ int difficulty_of_argument(const Node *node, size_t argument) {
   return difficulty_of_constant(*value);
 }
 
-int64_t difficulty_of_constants(const Block *block) {
+int64_t difficulty_of_constants(const Graph &graph) {
   int64_t sum = 0;
-  for (const Node *node : block->nodes()) {
+  for (const Node *node : all_nodes(graph))
     for (size_t i = 0; i < node->inputs().size(); ++i)
       sum += difficulty_of_argument(node, i);
-    for (const Block *inner : node->blocks())
-      sum += difficulty_of_constants(inner);
-  }
   return sum;
 }
 
@@ -154,50 +177,15 @@ bool shares_memory(const at::Tensor &tensor, std::set<void *> &storages) {
   return storage && !storages.insert(storage).second;
 }
 
-namespace {
-
-/// Constants and, above all, data are only looked at once the program is about as small as it gets: they take time to
-/// look at.
-constexpr int most_operators_with_constants = 256;
-constexpr int most_operators_with_data = 16;
-
-int missing_arguments(const torch::jit::Block *block) {
-  int count = 0;
-  for (const auto *node : block->nodes()) {
-    count += node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::NoneType;
-    for (const auto *inner : node->blocks())
-      count += missing_arguments(inner);
-  }
-  return count;
-}
-
-/// The most trips that one loop counts as; a loop whose number of trips is not known counts as many.
-constexpr std::int64_t many_trips = std::int64_t{1} << 20;
-
-std::int64_t trips_in(const torch::jit::Block *block) {
-  std::int64_t trips = 0;
-  for (const auto *node : block->nodes()) {
-    if (node->kind() == torch::jit::prim::Loop) {
-      const auto most = torch::jit::toIValue(node->input(0));
-      trips += most ? std::clamp(most->toInt(), std::int64_t{0}, many_trips) : many_trips;
-    }
-    for (const auto *inner : node->blocks())
-      trips += trips_in(inner);
-  }
-  return trips;
-}
-
-} // namespace
-
 Order order_of(const Program &program) {
   const ProgramSize size = size_of(program);
   Order order;
   order.operators = size.operators;
-  order.nodes = size.nodes - missing_arguments(program.graph->block());
+  order.nodes = size.nodes - missing_arguments(*program.graph);
   order.outputs = size.outputs;
   order.inputs = static_cast<int>(program.inputs.size());
   std::set<void *> storages;
-  order.trips = trips_in(program.graph->block());
+  order.trips = trips_in(*program.graph);
   for (const auto &input : program.inputs) {
     const auto &tensor = input.value.toTensor();
     order.data_inputs += !input.formula;
@@ -211,7 +199,7 @@ Order order_of(const Program &program) {
       order.values += difficulty(input);
   }
   if (size.operators <= most_operators_with_constants)
-    order.constants = difficulty_of_constants(program.graph->block());
+    order.constants = difficulty_of_constants(*program.graph);
   return order;
 }
 

@@ -157,6 +157,26 @@ bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const V
   return is_graph_input(operand) && is_only_read_by(operand, node);
 }
 
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// The loop's carried value number `carried` left as it was before the loop.
+Program without_carried(const Program &program, const Node *original, size_t carried) {
+  EditableCopy copy(program);
+  Node *loop = copy.of(original);
+  Block *body = loop->blocks()[0];
+  Value *before = loop->input(carried + 2);
+  body->inputs()[carried + 1]->replaceAllUsesWith(before);
+  loop->output(carried)->replaceAllUsesWith(before);
+  body->eraseOutput(carried + 1);
+  body->eraseInput(carried + 1);
+  loop->eraseOutput(carried);
+  loop->removeInput(carried + 2);
+  drop_unused(copy.program);
+  return std::move(copy.program);
+}
+
 } // namespace
 
 std::vector<LazyProgram> single_edits(const Program &program, int number) {
@@ -179,30 +199,6 @@ std::vector<LazyProgram> single_edits(const Program &program, int number) {
 }
 
 // A loop that carries one value less.
-
-namespace {
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
-/// The loop's carried value number `carried` left as it was before the loop.
-Program without_carried(const Program &program, const Node *original, size_t carried) {
-  EditableCopy copy(program);
-  Node *loop = copy.of(original);
-  Block *body = loop->blocks()[0];
-  Value *before = loop->input(carried + 2);
-  body->inputs()[carried + 1]->replaceAllUsesWith(before);
-  loop->output(carried)->replaceAllUsesWith(before);
-  body->eraseOutput(carried + 1);
-  body->eraseInput(carried + 1);
-  loop->eraseOutput(carried);
-  loop->removeInput(carried + 2);
-  drop_unused(copy.program);
-  return std::move(copy.program);
-}
-
-} // namespace
 
 std::vector<LazyProgram> loop_edits(const Program &program, const Node *loop) {
   std::vector<LazyProgram> candidates;

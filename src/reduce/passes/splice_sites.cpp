@@ -38,6 +38,19 @@ void add_once(std::vector<Version> &versions, const Version &version) {
     versions.push_back(version);
 }
 
+/// So many dominators, and so many ancestors, are looked at for something of the same shape.
+constexpr size_t farthest = 256;
+
+/// How far two numbers may be apart, as a share of the larger: an exponential and a logarithm undo each other too.
+constexpr double about = 1e-3;
+/// Tensors of more elements are not compared.
+constexpr int64_t most_compared = 1 << 16;
+
+bool is_number(const Value *value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType || kind == c10::TypeKind::BoolType;
+}
+
 } // namespace
 
 SpliceUnits::SpliceUnits(const Recording &recording) : recording_(recording) {
@@ -236,23 +249,6 @@ std::vector<std::pair<int, int>> SpliceUnits::edges() const {
 }
 
 using torch::jit::Value;
-
-namespace {
-
-/// So many dominators, and so many ancestors, are looked at for something of the same shape.
-constexpr size_t farthest = 256;
-
-/// How far two numbers may be apart, as a share of the larger: an exponential and a logarithm undo each other too.
-constexpr double about = 1e-3;
-/// Tensors of more elements are not compared.
-constexpr int64_t most_compared = 1 << 16;
-
-bool is_number(const Value *value) {
-  const auto kind = value->type()->kind();
-  return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType || kind == c10::TypeKind::BoolType;
-}
-
-} // namespace
 
 SpliceSites::SpliceSites(const Recording &recording)
     : SpliceUnits(recording), recording_(recording),

@@ -69,11 +69,11 @@ None: PyTorch's labels are about PyTorch.
 
 </details>
 
-### {{heading_logs:x-source}}
+### Error logs
 
 {{logs:x-fence}}
 
-### {{heading_versions:x-source}}
+### Versions
 
 <details><summary>PyTorch {{torch_version:x-html}}: what torch.utils.collect_env says</summary>
 

@@ -61,6 +61,14 @@ std::vector<Row> rows() {
   at::Tensor nan = x.clone();
   nan[0][1] = NAN;
   nan[2][2] = INFINITY;
+  const char *const small_products =
+      "def forward(self, x, y):\n  r = x[:1] * 2\n  c = y.t()[:, :1]\n  n = torch.mm(r, c)\n  o = torch.mm(c, r)\n  "
+      "a = torch.addmm(n, r, c, beta=0.5, alpha=3), torch.addmm(x.t()[0, :3], r, y.t()), torch.linear(r, x, None)\n  "
+      "b = torch.bmm(x.unsqueeze(2), y.unsqueeze(1)), torch.bmm(x.unsqueeze(1), y.unsqueeze(2))\n  m = "
+      "torch.matmul(x, y[0]), torch.matmul(x[0], y[0]), torch.matmul(x[0], y.t()), torch.matmul(x.unsqueeze(2), "
+      "y.unsqueeze(1)), torch.matmul(x.unsqueeze(0), y[1])\n  return n, o, a[0], a[1], a[2], b[0], b[1], m[0], m[1], "
+      "m[2], m[3], m[4], torch.linear(x[1], y, x.t()[2, :3]), torch.addmm(n / 0, r, c, beta=0), "
+      "torch.addmm(a[2] / 0, x, y.t(), beta=0, alpha=2)\n";
   return {
       {"broadcasting", "def forward(self, x, y):\n  return x * y + y.unsqueeze(0) - 2 * x\n", {x, v}},
       {"scaled", "def forward(self, x, y):\n  return torch.add(x, y, alpha=3), torch.rsub(x, y, alpha=2)\n", {x, y}},
@@ -140,24 +148,8 @@ std::vector<Row> rows() {
        "def forward(self, x, y):\n  a = torch.mm(x * 2, y.t()) + 1\n  return torch.relu(a), torch.addmm(a, x, "
        "y.t(), beta=0.5, alpha=2), torch.linear(x, y, None).sum(0)\n",
        {x, y}},
-      {"small_products",
-       "def forward(self, x, y):\n  r = x[:1] * 2\n  c = y.t()[:, :1]\n  n = torch.mm(r, c)\n  o = torch.mm(c, r)\n  "
-       "a = torch.addmm(n, r, c, beta=0.5, alpha=3), torch.addmm(x.t()[0, :3], r, y.t()), torch.linear(r, x, None)\n  "
-       "b = torch.bmm(x.unsqueeze(2), y.unsqueeze(1)), torch.bmm(x.unsqueeze(1), y.unsqueeze(2))\n  m = "
-       "torch.matmul(x, y[0]), torch.matmul(x[0], y[0]), torch.matmul(x[0], y.t()), torch.matmul(x.unsqueeze(2), "
-       "y.unsqueeze(1)), torch.matmul(x.unsqueeze(0), y[1])\n  return n, o, a[0], a[1], a[2], b[0], b[1], m[0], m[1], "
-       "m[2], m[3], m[4], torch.linear(x[1], y, x.t()[2, :3]), torch.addmm(n / 0, r, c, beta=0), "
-       "torch.addmm(a[2] / 0, x, y.t(), beta=0, alpha=2)\n",
-       {x, y}},
-      {"small_products_of_16_bits",
-       "def forward(self, x, y):\n  r = x[:1] * 2\n  c = y.t()[:, :1]\n  n = torch.mm(r, c)\n  o = torch.mm(c, r)\n  "
-       "a = torch.addmm(n, r, c, beta=0.5, alpha=3), torch.addmm(x.t()[0, :3], r, y.t()), torch.linear(r, x, None)\n  "
-       "b = torch.bmm(x.unsqueeze(2), y.unsqueeze(1)), torch.bmm(x.unsqueeze(1), y.unsqueeze(2))\n  m = "
-       "torch.matmul(x, y[0]), torch.matmul(x[0], y[0]), torch.matmul(x[0], y.t()), torch.matmul(x.unsqueeze(2), "
-       "y.unsqueeze(1)), torch.matmul(x.unsqueeze(0), y[1])\n  return n, o, a[0], a[1], a[2], b[0], b[1], m[0], m[1], "
-       "m[2], m[3], m[4], torch.linear(x[1], y, x.t()[2, :3]), torch.addmm(n / 0, r, c, beta=0), "
-       "torch.addmm(a[2] / 0, x, y.t(), beta=0, alpha=2)\n",
-       {x.to(at::kBFloat16), y.to(at::kBFloat16)}},
+      {"small_products", small_products, {x, y}},
+      {"small_products_of_16_bits", small_products, {x.to(at::kBFloat16), y.to(at::kBFloat16)}},
       {"reads_twice",
        "def forward(self, x):\n  y = torch.exp(torch.tanh(x) * 2 + 1)\n  return y.sum(1), y / y.sum(1, "
        "True), y.t() * y.t()\n",

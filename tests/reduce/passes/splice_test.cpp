@@ -321,9 +321,7 @@ graph(%x : Tensor):
 }
 
 Splicer splicer_of(const Program &program) {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(1);
-  return Splicer(std::make_shared<Recording>(record(program, {}, limits)));
+  return Splicer(std::make_shared<Recording>(record(program, {}, {.timeout = std::chrono::minutes(1)})));
 }
 
 class SplicerOnARealModel : public testing::TestWithParam<std::string> {};

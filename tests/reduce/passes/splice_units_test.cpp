@@ -14,9 +14,7 @@ namespace {
 using namespace testing_support;
 
 std::shared_ptr<const Recording> recorded(const std::string &graph, const std::vector<at::Tensor> &values) {
-  Limits limits;
-  limits.timeout = std::chrono::minutes(1);
-  return std::make_shared<Recording>(record(program_from(graph, values), {}, limits));
+  return std::make_shared<Recording>(record(program_from(graph, values), {}, {.timeout = std::chrono::minutes(1)}));
 }
 
 /// The kinds of the operators of each unit.

@@ -7,15 +7,11 @@ namespace repro_minify {
 namespace {
 
 /// Names "far 1", "far 2".
-class TwoFarAway final : public Foresight {
-public:
-  std::optional<Guess> next() override {
-    return named_ < 2 ? std::optional(Guess{"far " + std::to_string(++named_), {}, {}}) : std::nullopt;
-  }
-
-private:
-  int named_ = 0;
-};
+Foresight two_far_away() {
+  return [named = 0]() mutable {
+    return named < 2 ? std::optional(Guess{"far " + std::to_string(++named), {}, {}}) : std::nullopt;
+  };
+}
 
 struct Made {
   int near = 0;
@@ -30,7 +26,7 @@ struct Made {
   MakeForesight foresight() {
     return [this] {
       ++foresights;
-      return std::make_unique<TwoFarAway>();
+      return two_far_away();
     };
   }
 };

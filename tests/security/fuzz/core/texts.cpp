@@ -24,7 +24,7 @@ void try_texts(std::string_view bytes) {
   require(is_printable_ascii(cpp_string(text)) && is_printable_ascii(python_string(text)), "a literal of other bytes");
   require(html_text(text).find_first_of("<>\"") == std::string::npos, "a text opens an element of HTML");
   require(without_particulars(text).size() <= 300, "a message is kept at any length");
-  for (const auto &made : {comment_block(text), python_comment_block(text), raw_string(text), markdown_text(text),
+  for (const auto &made : {comment_block(text, "//"), comment_block(text, "#"), raw_string(text), markdown_text(text),
                            markdown_fence(text, "text")})
     require(std::ranges::none_of(made, commands), "a source commands a terminal");
   try {
