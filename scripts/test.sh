@@ -67,8 +67,6 @@ sanitized=()
 trap 'kill $python_tests_of "${sanitized[@]}" 2>/dev/null || true' EXIT
 
 step "LibTorch-free code under the sanitizers"
-# Their libraries for Clang, which setup.sh has installed.
-! command -v clang >/dev/null || install_packages "libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"
 scripts/build.sh asan
 # How many questions a search asks, what is large for its own sake, and what NVIDIA compiles is the same without them,
 # and takes minutes.
