@@ -23,18 +23,22 @@ namespace {
 constexpr std::size_t most_names = 8;
 constexpr std::string_view nameless = "?";
 
-/// The functions by which a process sends itself a signal, and those by which an uncaught exception gets there. No
-/// linker knows the other ones on that way (__pthread_kill_implementation, __assert_fail_base, our own
-/// describe_and_abort): they are nameless.
-const auto ways_to_die = set_of_words(
-    "raise gsignal kill tgkill pthread_kill abort __assert __assert_fail __assert_perror_fail std::terminate "
-    "std::rethrow_exception __cxxabiv1::__terminate __gnu_cxx::__verbose_terminate_handler __cxa_throw __cxa_rethrow "
-    "__cxa_call_terminate __clang_call_terminate __gxx_personality_v0 _Unwind_RaiseException");
 constexpr std::string_view sanitizers[] = {"__asan",  "__hwasan",    "__lsan",         "__msan",         "__tsan",
                                            "__ubsan", "__sanitizer", "__interceptor_", "___interceptor_"};
 
+/// The functions by which a process sends itself a signal, and those by which an uncaught exception gets there. No
+/// linker knows the other ones on that way (__pthread_kill_implementation, __assert_fail_base, our own
+/// describe_and_abort): they are nameless.
+bool is_way_to_die(std::string_view name) {
+  static const auto ways_to_die = set_of_words(
+      "raise gsignal kill tgkill pthread_kill abort __assert __assert_fail __assert_perror_fail std::terminate "
+      "std::rethrow_exception __cxxabiv1::__terminate __gnu_cxx::__verbose_terminate_handler __cxa_throw __cxa_rethrow "
+      "__cxa_call_terminate __clang_call_terminate __gxx_personality_v0 _Unwind_RaiseException");
+  return ways_to_die.contains(name);
+}
+
 bool says_nothing(std::string_view name) {
-  return ways_to_die.contains(name) ||
+  return is_way_to_die(name) ||
          std::ranges::any_of(sanitizers, [name](auto beginning) { return name.starts_with(beginning); });
 }
 

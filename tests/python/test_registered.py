@@ -95,7 +95,7 @@ def test_an_operator_is_reduced_with_its_module(ops: Any, work: Path) -> None:
         y = torch.ops.registered_tests.fourfold(x + 1) * torch.ones(()).cumsum(0)
         return torch.ops.registered_tests.halved(y)
 
-    result = repro_minify.minify(wrong, torch.rand(3), skip_pass=["cut"], no_ablation=True, no_bisect=True, quiet=True)
+    result = repro_minify.minify(wrong, torch.rand(3), skip_pass=["cut"], ablation=False, no_bisect=True, quiet=True)
     text = (result.folder / "repro.py").read_text()
     assert result.verified and "import users_ops  # it registers operators" in text
     assert "torch.ops.registered_tests.halved(" in text and (result.folder / "users_ops.py").read_text() == OPERATORS

@@ -1,12 +1,23 @@
 #include "backends/inductor_like/kernel.h"
 
+#include "backends/inductor_like/kernel_body.h"
+#include "backends/inductor_like/kernel_index.h"
 #include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/kernel_math.h"
 #include "backends/inductor_like/kernel_strips.h"
 #include "core/text.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <set>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -146,7 +157,7 @@ private:
                              const Loops &columns) {
     if (output.fold == Fold::Mean || output.fold == Fold::Squares)
       return moments(body, output, at);
-    const std::string sum = body.sum_name();
+    std::string sum = body.sum_name();
     const auto make_inner = [&](const Loops &rows, std::string &value) {
       std::vector<Index> all = at;
       const auto inside = rows.indices();

@@ -1,11 +1,18 @@
 #include "backends/inductor_like/kernel_cuda.h"
 
+#include "backends/inductor_like/kernel.h"
+#include "backends/inductor_like/kernel_body.h"
+#include "backends/inductor_like/kernel_index.h"
 #include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/kernel_math.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -116,7 +123,7 @@ private:
     const std::string type = storage_type(output.accumulator), count = std::to_string(product(output.folded));
     KernelOutput sum = output;
     sum.fold = Fold::Sum;
-    const std::string mean = body.local(type, folded_row(body, sum, at) + " / " + type + "(" + count + ")");
+    std::string mean = body.local(type, folded_row(body, sum, at) + " / " + type + "(" + count + ")");
     if (output.fold == Fold::Mean)
       return mean;
     sum.value = [&](Body &inner, const std::vector<Index> &all) {
