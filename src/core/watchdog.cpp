@@ -1,8 +1,9 @@
 #include "core/watchdog.h"
 
+#include "core/signals_blocked.h"
+
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <functional>
@@ -11,31 +12,11 @@
 #include <utility>
 
 namespace repro_minify {
-namespace {
-
-/// No signal is delivered to a thread that is made meanwhile: what they interrupt is what the others wait in.
-class WithoutSignals {
-public:
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  WithoutSignals(const WithoutSignals &) = delete;
-  WithoutSignals &operator=(const WithoutSignals &) = delete;
-
-private:
-  sigset_t before_{};
-};
-
-} // namespace
-
 Watchdog::Watchdog(std::function<void()> end, WatchdogPatience patience) : end_(std::move(end)), patience_(patience) {
   sem_init(&requested_, /*pshared=*/0, /*value=*/0);
   if (pthread_getcpuclockid(pthread_self(), &watched_) != 0)
     return;
-  const WithoutSignals scope;
+  const AllSignalsBlocked scope; // what they interrupt is what the other threads wait in
   try {
     std::thread([this] { watch(); }).detach();
   } catch (const std::system_error &) {

@@ -133,21 +133,8 @@ template <typename T> T saturated(double value) {
 } // namespace
 
 const char *function_name(Formula::Kind kind) {
-  switch (kind) {
-  case Formula::Kind::Zeros:
-    return "zeros";
-  case Formula::Kind::Ones:
-    return "ones";
-  case Formula::Kind::Full:
-    return "full";
-  case Formula::Kind::Arange:
-    return "arange";
-  case Formula::Kind::Randn:
-    return "randn";
-  case Formula::Kind::Rand:
-    return "rand";
-  }
-  return "";
+  constexpr const char *names[] = {"zeros", "ones", "full", "arange", "randn", "rand"};
+  return names[static_cast<size_t>(kind)];
 }
 
 bool is_drawn(const Formula &formula) {

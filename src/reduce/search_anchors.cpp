@@ -91,6 +91,13 @@ Stage find_next_anchor(const IndexSet &anchors, const IndexSet &rest, const Expe
   return next;
 }
 
+// Binary search for the shortest failing prefix of a line, in sets that get small early.
+//
+// A prefix is as large as all that comes before the place in question. What a failure needs is mostly close together,
+// though, so that the nodes in question with their surroundings (a window) often fail on their own. Where a window
+// fails it becomes the set. Where it passes the search goes on as if its prefix had passed, until that belief has
+// missed often enough to be put to the test.
+
 using Place = FindAnchor::Place;
 
 /// Hops that are kept around a window: a failure seldom needs its last node alone.
@@ -266,13 +273,6 @@ Stage advance(const DoubtPath &stage, const SearchContext &context, const Questi
   experience.ends_in_a_row = 0;
   return find_next_anchor(stage.anchors, rest, experience, context);
 }
-
-// Binary search for the shortest failing prefix of a line, in sets that get small early.
-//
-// A prefix is as large as all that comes before the place in question. What a failure needs is mostly close together,
-// though, so that the nodes in question with their surroundings (a window) often fail on their own. Where a window
-// fails it becomes the set. Where it passes the search goes on as if its prefix had passed, until that belief has
-// missed often enough to be put to the test.
 
 Stage advance(const FindAnchor &stage, const SearchContext &context, const Questioner &fails) {
   const bool closed = static_cast<std::ptrdiff_t>(stage.failing) - stage.passing <= 1;

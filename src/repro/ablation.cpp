@@ -66,16 +66,16 @@ std::vector<Variant> parts_of_aot_eager() {
 
 /// Settings of its code generation.
 std::vector<Variant> settings_of_inductor() {
-  return {with_setting("emulate_precision_casts=True", {"emulate_precision_casts=true"}),
+  return {with_setting(ablation_names::emulated, {"emulate_precision_casts=true"}),
           // Its header would be precompiled for this one kernel.
-          with_setting("cpp.simdlen=1", {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}),
-          with_setting("dynamic=True", {"dynamic=true"})};
+          with_setting(ablation_names::scalar, {"cpp.simdlen=1", "cpp_cache_precompile_headers=false"}),
+          with_setting(ablation_names::dynamic, {"dynamic=true"})};
 }
 
 /// The modes of PyTorch 2.15 in which it promises eager's numbers, the quickest first; an older one has no answer.
 std::vector<Variant> modes_of_numerics() {
   std::vector<Variant> modes;
-  for (const char *mode : {"numerics=strict_pointwise", "numerics=strict_reduction", "numerics=strict"})
+  for (const char *mode : {"numerics=strict_pointwise", "numerics=strict_reduction", ablation_names::strict})
     modes.push_back(with_setting(mode, {mode}));
   return modes;
 }
@@ -216,7 +216,7 @@ private:
 
 std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what) {
   for (const auto &row : facts.ablation)
-    if (row.what == what)
+    if (row.what == what || row.setting == what)
       return row.fails;
   return std::nullopt;
 }

@@ -14,15 +14,16 @@ constexpr const char *aot_eager = "torch.compile, backend=aot_eager";
 constexpr const char *partitioned = "torch.compile, backend=aot_eager_decomp_partition";
 constexpr const char *functionalized = "torch.func.functionalize alone";
 constexpr const char *decomposed = "decompositions alone";
-constexpr const char *emulated = "inductor, emulate_precision_casts=True";
-constexpr const char *scalar = "inductor, cpp.simdlen=1";
-constexpr const char *dynamic = "inductor, dynamic=True";
-constexpr const char *strict = "inductor, numerics=strict"; // from PyTorch 2.15 on
+// Settings of TorchInductor.
+constexpr const char *emulated = "emulate_precision_casts=True";
+constexpr const char *scalar = "cpp.simdlen=1";
+constexpr const char *dynamic = "dynamic=True";
+constexpr const char *strict = "numerics=strict"; // from PyTorch 2.15 on
 
 } // namespace ablation_names
 
-/// Returns true if the row of that name failed in the same way, and false if it did not; nothing if there is no such
-/// row, it has no answer, or it has another failure.
+/// Returns true if the row of that name, or of that setting, failed in the same way, and false if it did not; nothing
+/// if there is no such row, it has no answer, or it has another failure.
 std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what);
 bool has_row(const ReproFacts &facts, const std::string &what);
 

@@ -1,5 +1,6 @@
 #include "tasks/child_process.h"
 
+#include "core/signals_blocked.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/crash_frames.h"
@@ -50,22 +51,6 @@ using namespace std::chrono_literals;
 
 /// A child that has been killed and is still there after this time hangs in the kernel, in a driver for instance.
 constexpr auto patience = 10s;
-
-/// While it lives, a handler of the parent cannot run in a child that has just been forked.
-class AllSignalsBlocked {
-public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked &) = delete;
-  AllSignalsBlocked &operator=(const AllSignalsBlocked &) = delete;
-
-private:
-  sigset_t before_{};
-};
 
 /// Throws std::system_error.
 std::pair<int, int> pair_of_sockets() {
@@ -150,7 +135,7 @@ pid_t ChildProcess::fork_child(const Job &job, const Limits &limits, ChildEnds &
   prepare_crash_handler();
   prepare_confinement();
   adopt_what_checks_leave();
-  const AllSignalsBlocked blocked;
+  const AllSignalsBlocked blocked; // a handler of this process must not run in the child
   for (auto pause = 10ms;; pause *= 2) {
     ends.forked = started_ = Clock::now();
     const pid_t pid = fork();

@@ -169,14 +169,21 @@ TEST_F(Served, IsStartedAgainWhenItHasGone) {
   EXPECT_EQ(read_text(starts()), "--serve\n--serve\n");
 }
 
-/// A right program is right where the model draws random numbers too, whether it serves or is started for each call.
+/// A right program is right where the model draws random numbers too: one that seeds the generators, and one that seeds
+/// nothing and is started for each call.
 TEST_F(Served, DrawsWhatEagerDraws) {
-  const std::string serves = command("import torch; model = torch.jit.load(model); "
-                                     "torch.save(model(*torch.load(inputs, weights_only=True)), outputs)");
-  for (const std::string &backend : {serves, serves.substr(0, serves.rfind(" --serve"))}) {
-    const Finished finished = run_tool({"run", fixtures() / "random" / "dropout_train" / "model.pt", "--train",
-                                        "--seed", "12345", "--backend", backend});
-    EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  const std::string run_right = "model = torch.jit.load(model); "
+                                "torch.save(model(*torch.load(inputs, weights_only=True)), outputs)";
+  for (const bool seeds : {true, false}) {
+    std::string backend =
+        command((seeds ? "import serve; serve.seed_generators(); " : "") + run_right, "os, sys, torch");
+    if (!seeds)
+      backend.erase(backend.rfind(" --serve"));
+    for (const char *seed : {"0", "12345"}) {
+      const Finished finished = run_tool({"run", fixtures() / "random" / "dropout_train" / "model.pt", "--train",
+                                          "--seed", seed, "--backend", backend});
+      EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+    }
   }
 }
 

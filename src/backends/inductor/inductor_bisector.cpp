@@ -37,8 +37,11 @@ StepKind kind_of(const std::string &subsystem) {
 OwnFinding finding_of(const json &found) {
   const std::string backend = text_of(found, "backend"), subsystem = text_of(found, "subsystem");
   if (subsystem.empty())
-    return {backend, backend, StepKind::Compiler,
-            "",      false,   "None of its parts that can be switched off makes it right. "};
+    return {.guilty = backend,
+            .pass = backend,
+            .kind = StepKind::Compiler,
+            .name = "",
+            .note = "None of its parts that can be switched off makes it right. "};
   const std::string part = backend + "/" + subsystem, detail = text_of(found, "debug_info");
   if (const std::string change = text_of(found, "switch"); !change.empty())
     return {part, part, StepKind::Setting, change, true, "With " + change + " the result is right."};
