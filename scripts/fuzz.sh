@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/fuzz.sh [seconds [seed [harness...]]]: builds libFuzzer's programs with clang (Debian's `clang` and
-# `libclang-rt-14-dev`), and lets each (tests/security/fuzz/) look for so long (default: 60 s). What is found lies in
+# `libclang-rt-dev`), and lets each (tests/security/fuzz/) look for so long (default: 60 s). What is found lies in
 # out/fuzz/; it belongs into tests/security/fuzz/corpora/HARNESS/ once it is mended. Exit code 1: something is found.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,7 @@ seed=${2:-1}
 shift $(($# < 2 ? $# : 2))
 
 if ! command -v clang++ >/dev/null; then
-  echo "fuzz.sh: needs clang++: apt-get install clang libclang-rt-14-dev" >&2
+  echo "fuzz.sh: needs clang++: apt-get install clang libclang-rt-dev" >&2
   exit 2
 fi
 cmake --preset fuzz >/dev/null

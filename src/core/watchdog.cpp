@@ -34,13 +34,13 @@ void Watchdog::watch() {
   using Clock = std::chrono::steady_clock;
   while (sem_wait(&requested_) != 0 && errno == EINTR)
     ;
-  while (true) {
-    const std::uint64_t noticed = noticed_;
+  auto by_clock = patience_.unheeded;
+  for (std::uint64_t noticed = noticed_before_;; noticed = noticed_, by_clock = patience_.waiting) {
     const auto computed = processor_time();
     const auto since = Clock::now();
     while (noticed_ == noticed) {
       ++looks_;
-      if (processor_time() - computed >= patience_.computing || Clock::now() - since >= patience_.waiting)
+      if (processor_time() - computed >= patience_.computing || Clock::now() - since >= by_clock)
         end_();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

@@ -10,11 +10,13 @@
 
 namespace repro_minify {
 
-/// How long the thread that is watched may do without a sign of life once it has been asked to stop: by its own time on
-/// a processor, so that a busy machine makes no difference, and by the clock, for one that waits for what never comes.
+/// How long the thread that is watched may do without a sign of life once it has been asked to stop. Until the first
+/// one the clock decides, as the user waits; one that has noticed finishes what it writes, so it has its own time on a
+/// processor, to which a busy machine makes no difference, and the clock only where it waits for what never comes.
 struct WatchdogPatience {
   std::chrono::milliseconds computing = std::chrono::seconds(1);
   std::chrono::milliseconds waiting = std::chrono::seconds(10);
+  std::chrono::milliseconds unheeded = std::chrono::milliseconds(1500);
 };
 
 /// A thread of its own that sleeps until the first request. It takes no signals, and holds no lock while the process
@@ -29,7 +31,10 @@ public:
   ~Watchdog() = delete; ///< it lasts as long as the process
 
   /// The process is to stop. A signal handler may call this.
-  void request() noexcept { sem_post(&requested_); }
+  void request() noexcept {
+    noticed_before_ = noticed_.load();
+    sem_post(&requested_);
+  }
   /// A sign of life, from the code that looks whether the process is to stop.
   void notice() noexcept { ++noticed_; }
   /// How often the thread has looked since the first request.
@@ -43,7 +48,7 @@ private:
   const WatchdogPatience patience_;
   sem_t requested_{};
   clockid_t watched_{};
-  std::atomic<std::uint64_t> noticed_{0}, looks_{0};
+  std::atomic<std::uint64_t> noticed_{0}, noticed_before_{0}, looks_{0};
 };
 
 } // namespace repro_minify

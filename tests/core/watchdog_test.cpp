@@ -51,8 +51,12 @@ template <typename Job> void while_it_looks(std::uint64_t times, Job job) {
     job();
 }
 
-constexpr WatchdogPatience short_computing = {std::chrono::milliseconds(50), std::chrono::hours(1)};
-constexpr WatchdogPatience short_waiting = {std::chrono::hours(1), std::chrono::milliseconds(50)};
+constexpr WatchdogPatience short_computing = {std::chrono::milliseconds(50), std::chrono::hours(1),
+                                              std::chrono::hours(1)};
+constexpr WatchdogPatience short_waiting = {std::chrono::hours(1), std::chrono::milliseconds(50),
+                                            std::chrono::hours(1)};
+constexpr WatchdogPatience short_unheeded = {std::chrono::hours(1), std::chrono::hours(1),
+                                             std::chrono::milliseconds(50)};
 
 TEST(Watchdog, EndsWhatComputesForEver) {
   EXPECT_EQ(end_of([] {
@@ -66,11 +70,34 @@ TEST(Watchdog, EndsWhatWaitsForEver) {
   EXPECT_EQ(end_of(
                 [] {
                   raise(SIGTERM);
+                  while_it_looks(5, [] { watchdog->notice(); });
                   while (true)
                     pause();
                 },
                 short_waiting),
             ended_by_watchdog);
+}
+
+TEST(Watchdog, EndsByTheClockWhatHasNotNoticed) {
+  EXPECT_EQ(end_of(
+                [] {
+                  raise(SIGTERM);
+                  compute_for_ever();
+                },
+                short_unheeded),
+            ended_by_watchdog);
+}
+
+/// It writes what it has found.
+TEST(Watchdog, LetsWhatHasNoticedFinish) {
+  EXPECT_EQ(end_of(
+                [] {
+                  raise(SIGTERM);
+                  watchdog->notice();
+                  while_it_looks(50, [] {});
+                },
+                short_unheeded),
+            0);
 }
 
 /// The watchdog looks at the watched thread's own time: one that only waits has not computed for long.

@@ -136,6 +136,14 @@ def test_a_program_run_by_hand_says_whether_it_fails() -> None:
     ), ended.stderr
 
 
+def test_a_program_registers_the_operators_that_only_inductor_has() -> None:
+    """Dynamo of 2.13 writes addcmul_ with a value as prims.fma."""
+    saved(lambda x: x.addcmul_(x, x, value=0.5), X)
+    assert "prims.fma" in Path("program-0.py").read_text()
+    ended = subprocess.run([sys.executable, "program-0.py"], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_a_symbolic_size_is_read_of_the_input_that_has_it(work: Path) -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x.sin().view(x.shape[0], 2, -1).sum(1) * x.shape[0]

@@ -9,7 +9,7 @@ import pytest
 import repro_minify
 import torch
 from models import doubled
-from repro_minify.original import How, Original, difference, how_of, in_float64, problem_of
+from repro_minify.original import Accepted, How, Original, difference, how_of, in_float64, problem_of
 from repro_minify.testing import assert_compiled_same
 
 FOUND = Original("value 1 is another", ("aten::_foreach_mul_",))
@@ -205,3 +205,40 @@ def test_a_machine_without_a_compiler_says_nothing_of_the_model() -> None:
     how = How(grad=False, autocast=None, config={"cpp.cxx": (None, "no-such-compiler")})
     with pytest.raises(repro_minify.ReproMinifyError, match="no C\\+\\+ compiler here"):
         problem_of(lambda x: torch.sin(x) + 1, ((X,), {}), how)
+
+
+def refuses(x: torch.Tensor) -> torch.Tensor:
+    """Dynamo of 2.13 leaves out what eager looks at."""
+    return torch.nn.functional.interpolate(x, size=2)
+
+
+def test_what_eager_refuses_and_torch_compile_takes_is_said() -> None:
+    """TorchInductor of 2.13 gives numbers of memory that nothing has written to."""
+    found = problem_of(refuses, ((torch.ones(1, 1, 0),), {}), how_of({}))
+    assert isinstance(found, Accepted) and "should be greater than 0" in found
+    with pytest.raises(repro_minify.ReproMinifyError, match="eager itself raises"):  # so does torch.compile
+        problem_of(lambda x: x.view(7), ((torch.ones(1, 1),), {}), how_of({}))
+
+
+def test_minify_says_that_eager_refuses_it(world: Any) -> None:
+    world(Accepted("ValueError: no"))
+    with pytest.raises(repro_minify.BadInput, match="mirrored: eager raises ValueError: no, and under torch.compile"):
+        repro_minify.minify(mirrored, X)
+    assert not world()
+
+
+class Turns(torch.nn.Module):
+    """Gives another result at each call, as an object's attribute changes, and has no TorchScript."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = type("State", (), {"turn": 1.0})()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.state.turn = -self.state.turn
+        return x * self.state.turn
+
+
+def test_why_nothing_is_known_of_a_model_is_said_where_it_has_no_trace(work: Path) -> None:
+    with pytest.raises(repro_minify.BadInput, match="cannot be made TorchScript: .*; two eager runs differ: value 1"):
+        repro_minify.minify(Turns(), X)

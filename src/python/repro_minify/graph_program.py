@@ -202,6 +202,8 @@ class Writer:
                 raise CannotTrace(f"{child} has large tensors of its own")
         if any(str(node.target).startswith("triton_kernel_wrapper") for node in graph.nodes):
             self.problem = "it launches a Triton kernel of the user's own, which no other process can find"
+        if any(getattr(node.target, "namespace", "") == "prims" for node in graph.nodes):
+            self.imports.add("import torch._inductor.inductor_prims")  # it registers them
         code = graph.python_code("self")
         source = GIVEN_UP.sub("", code.src.strip())
         self.add_imports(source, code.globals)

@@ -106,10 +106,12 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     model, inputs, backend, failing, options = asked
     if is_path(model):
         return reduce_program(asked, quiet)
-    from .original import original_of, through_dynamo, untraced  # it imports torch
+    from .original import no_result_in_eager, original_of, through_dynamo, untraced  # it imports torch
 
     failing.mkdir(parents=True, exist_ok=True)
     original = original_of(*asked)
+    if original is not None and original.accepts:
+        raise no_result_in_eager(model, original)
     refused: list[str] = []
     if original:
         result, refused = reduce_graphs(asked, original, quiet)

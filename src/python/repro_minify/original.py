@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .apart import Crashed, apart
 from .command import is_path
-from .errors import CannotTrace, DoesNotFail, ReproMinifyError, first_line
+from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
 from .saving import as_callable, given_arguments, name_of
 from .tracing import copies, without_traces
@@ -31,6 +31,8 @@ class Original:
     lost: tuple[str, ...]  # operators that it calls in eager and its trace does not
     whole_numbers: bool = False  # what differs are whole numbers, which `--compare close` alone takes for a failure
     ends: bool = False  # it raises or crashes, in the place of another result
+    accepts: str = ""  # what eager raises where torch.compile gives a result
+    unknown: str = ""  # why it is not known whether it fails
 
     def __bool__(self) -> bool:
         """True if it fails."""
@@ -180,6 +182,10 @@ class Raised(str):
     """Says what is raised, where nothing is compared."""
 
 
+class Accepted(str):
+    """Says what eager raises, where torch.compile gives a result."""
+
+
 class WholeNumbers(str):
     """Says which value of whole numbers is another, where no other value is."""
 
@@ -203,14 +209,16 @@ def lacks_compiler(error: BaseException | None) -> bool:
 
 
 def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
-    """Returns how it fails; empty where it does not. Raises ReproMinifyError where eager is not sure of itself."""
+    """Returns how it fails; empty where it does not. Raises ReproMinifyError where eager is not sure of itself, or
+    raises what torch.compile raises as well."""
     import torch._inductor.config
 
+    expected, unsure, refusal = [], "", ""
     try:
         expected = ran(call, arguments, how)
         unsure = difference(expected, ran(call, arguments, how), None)
     except Exception as error:
-        raise ReproMinifyError(f"eager itself raises: {first_line(error)}") from error
+        refusal = first_line(error)
     if unsure:
         raise ReproMinifyError(f"two eager runs differ: {unsure}")
     config = {"fallback_random": True, "compile_threads": 1, **how.config}
@@ -223,7 +231,11 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         except Exception as error:
             if lacks_compiler(error):
                 raise ReproMinifyError("torch.compile has no C++ compiler here") from error
+            if refusal:
+                raise ReproMinifyError(f"eager itself raises: {refusal}") from error
             return Raised(f"it raises {first_line(error)}")
+    if refusal:
+        return Accepted(refusal)
     return difference(expected, found, in_float64(call, arguments, how))
 
 
@@ -248,14 +260,14 @@ def lost_in(model: Path, inputs: Path, call: Callable[..., Any], arguments: Argu
 
 def failure_of_original(
     call: Callable[..., Any], arguments: Arguments, folder: Path, options: Mapping[str, Any]
-) -> Original | None:
+) -> Original:
     """Returns how the model itself fails under torch.compile, if it does, and which operators failing.pt in `folder`
-    lacks; None if that is not known."""
+    lacks."""
 
     def asked() -> Original:
         problem = problem_of(call, arguments, how_of(options))
-        if not problem:
-            return Original("", ())
+        if not problem or isinstance(problem, Accepted):
+            return Original("", (), accepts=str(problem))
         lost = lost_in(folder / "failing.pt", folder / "inputs.pt", call, arguments)
         return Original(str(problem), lost, isinstance(problem, WholeNumbers), isinstance(problem, Raised))
 
@@ -263,15 +275,15 @@ def failure_of_original(
         return apart(asked)
     except Crashed as error:
         return Original(str(error), (), ends=True)
-    except ReproMinifyError:
-        return None
+    except ReproMinifyError as error:
+        return Original("", (), unknown=str(error))
 
 
 def original_of(
     model: Any, inputs: Any, backend: str | None, folder: Path, options: Mapping[str, Any]
 ) -> Original | None:
-    """Returns whether and how the model given to check() or minify(), and saved in `folder`, fails itself. None where
-    that is not known, and for a path and TorchScript, which are no conversions."""
+    """Returns whether and how the model given to check() or minify(), and saved in `folder`, fails itself. None for a
+    path and TorchScript, which are no conversions."""
     is_converted = not is_path(model) and not isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction))
     if not is_converted or backend != "inductor" or "oracle" in options:
         return None
@@ -283,11 +295,24 @@ def untraced(error: CannotTrace, model: Any, original: Original | None) -> Repro
     does; if it does not, and that is known, that it does not."""
     if original is None:
         return error
+    if original.accepts:
+        return no_result_in_eager(model, original)
+    if original.unknown:
+        return CannotTrace(f"{error}; {original.unknown}")
     if not original:
         return DoesNotFail(f"{name_of(model)}: does not fail: under torch.compile it gives the same as in eager")
     both = CannotTrace(f"{error}; {original}")
     both.original = original
     return both
+
+
+def no_result_in_eager(model: Any, original: Original) -> BadInput:
+    """Returns the error of a model that raises in eager and not under torch.compile."""
+    return BadInput(
+        f"{name_of(model)}: eager raises {original.accepts}, and under torch.compile it gives a result: what eager "
+        "refuses is no longer refused. That is worth a report, but there is no result of eager's to compare with, so "
+        "that nothing can be reduced"
+    )
 
 
 def through_dynamo(options: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 // zeros, one number everywhere, a count, a seeded randn or rand; for all inputs at once first, then one by one.
 #include "reduce/passes/in_bulk.h"
 
+#include "core/number_text.h"
 #include "program/formula.h"
 #include "reduce/passes/focus.h"
 #include "reduce/passes/order.h"
@@ -78,6 +79,18 @@ std::optional<Formula> plainer_number(const Program &program, size_t i) {
   return full_formula(*number < 0 ? -1 : 2);
 }
 
+/// One number everywhere, with two digits.
+std::optional<Formula> shorter_number(const Program &program, size_t i) {
+  const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
+  if (!number || difficulty(rounded(*number, 2)) >= difficulty(*number))
+    return std::nullopt;
+  return full_formula(rounded(*number, 2));
+}
+
+bool is_full(const ProgramInput &input) {
+  return input.formula && input.formula->kind == Formula::Kind::Full;
+}
+
 /// Drawn when it was larger: a count may do by now.
 bool may_be_a_count(const ProgramInput &input) {
   return input.formula && is_drawn(*input.formula);
@@ -103,8 +116,8 @@ void plain_values(EngineContext &context) {
   };
   accept_plainer(may_be_plainer, same_for_all(Kind::Ones));
   accept_plainer(may_be_a_count, same_for_all(Kind::Arange));
-  accept_plainer([](const ProgramInput &input) { return input.formula && input.formula->kind == Kind::Full; },
-                 plainer_number);
+  accept_plainer(is_full, plainer_number);
+  accept_plainer(is_full, shorter_number);
 }
 
 } // namespace repro_minify

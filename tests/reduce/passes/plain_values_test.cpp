@@ -36,5 +36,14 @@ TEST(PlainValues, TheOutlierEverywhere) {
   EXPECT_EQ(result.checks, 5);
 }
 
+/// A person writes 130 where the data had 128.79393.
+TEST(PlainValues, OneNumberHasTwoDigitsWhereThatIsEnough) {
+  const auto program = program_from(product, {at::full({3}, 128.79393), at::ones({3})});
+  const auto result = run_pass("plain-values", program, [](const Program &candidate) {
+    return candidate.inputs[0].value.toTensor().min().item<double>() > 128;
+  });
+  EXPECT_EQ(to_string(result.reduction.program.inputs[0].formula.value()), "full:130");
+}
+
 } // namespace
 } // namespace repro_minify
