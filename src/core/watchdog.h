@@ -16,7 +16,7 @@ namespace repro_minify {
 struct WatchdogPatience {
   std::chrono::milliseconds computing = std::chrono::seconds(1);
   std::chrono::milliseconds waiting = std::chrono::seconds(10);
-  std::chrono::milliseconds unheeded = std::chrono::milliseconds(1500);
+  std::chrono::milliseconds unheeded = std::chrono::milliseconds(1200);
 };
 
 /// A thread of its own that sleeps until the first request. It takes no signals, and holds no lock while the process

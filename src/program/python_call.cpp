@@ -17,6 +17,16 @@ using torch::jit::Value;
 
 constexpr int deepest = 64; ///< lists in lists in an argument: a file may nest them without end
 
+/// What users know a transformation of torch.func, or a higher-order operator, by.
+const std::map<std::string, std::string> &users_names() {
+  static const std::map<std::string, std::string> known = {{"vmapped", "vmap"},
+                                                           {"differentiated", "grad"},
+                                                           {"pulled", "vjp"},
+                                                           {"pushed", "jvp"},
+                                                           {"tag_activation_checkpoint", "checkpoint"}};
+  return known;
+}
+
 /// True if all operands that it names are among the first `operands`.
 bool names_operands(const json &form, size_t operands, int depth = 0) {
   if (depth > deepest)
@@ -117,7 +127,9 @@ std::string short_operator_name(const Node *node) {
   std::string name = operator_name(node);
   if (name.starts_with("torch.ops.") && !name.starts_with("torch.ops.higher_order.")) // torch.ops.aten.add.Tensor
     name = name.substr(0, name.rfind('.'));
-  return name.substr(name.rfind('.') + 1);
+  name = name.substr(name.rfind('.') + 1);
+  const auto users = users_names().find(name);
+  return users == users_names().end() ? name : users->second;
 }
 
 } // namespace repro_minify

@@ -27,7 +27,7 @@ int calls_in_graphs_of(const torch::jit::Node *node);
 /// Returns the name of what a node calls: "aten::add", "torch.nn.functional.pad"; a method with a dot in front,
 /// ".half".
 std::string operator_name(const torch::jit::Node *node);
-/// Returns its last word: "add", "pad", "half".
+/// Returns its last word as users know it: "add", "pad", "half", "vmap".
 std::string short_operator_name(const torch::jit::Node *node);
 
 } // namespace repro_minify

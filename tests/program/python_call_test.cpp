@@ -69,6 +69,13 @@ graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.ops.higher_order.
   return (%z))IR",
                                     1);
   EXPECT_EQ(short_operator_name(call_in(higher)), "cond");
+  const Program vmapped = program_of(R"IR(
+graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"fx_vmap.vmapped","a":[{"%":0}]})") +
+                                         R"IR(
+  %z : Tensor = fx::tensor(%call, %x)
+  return (%z))IR",
+                                     1);
+  EXPECT_EQ(short_operator_name(call_in(vmapped)), "vmap");
 }
 
 TEST(PythonCall, WithoutJsonHasTheNameOfItsKind) {

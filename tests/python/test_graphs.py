@@ -260,3 +260,10 @@ def test_the_trace_is_reduced_where_the_model_does_not_fail(asked: Any, monkeypa
     asked("everything")
     assert repro_minify.minify(mirrored, X, quiet=True).program == "the reduced program"
     assert asked("everything") == ["failing.pt"]
+
+
+def test_a_finer_rule_is_asked_of_the_graphs_too(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("repro_minify.original.problem_of", lambda *_: "")
+    asked("graphs")
+    assert repro_minify.minify(mirrored, X, compare="exact", quiet=True).program == "the reduced program"
+    assert asked("graphs") == ["program.py"]

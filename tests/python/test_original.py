@@ -242,3 +242,8 @@ class Turns(torch.nn.Module):
 def test_why_nothing_is_known_of_a_model_is_said_where_it_has_no_trace(work: Path) -> None:
     with pytest.raises(repro_minify.BadInput, match="cannot be made TorchScript: .*; two eager runs differ: value 1"):
         repro_minify.minify(Turns(), X)
+
+
+def test_inputs_that_cannot_be_copied_are_no_fault_of_eager() -> None:
+    with pytest.raises(repro_minify.ReproMinifyError, match="^its inputs cannot be copied: "):
+        problem_of(lambda x: x + 1, ((torch._efficientzerotensor((1,)),), {}), how_of({}))

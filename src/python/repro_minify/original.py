@@ -215,6 +215,10 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
 
     expected, unsure, refusal = [], "", ""
     try:
+        copies(arguments)
+    except Exception as error:
+        raise ReproMinifyError(f"its inputs cannot be copied: {first_line(error)}") from error
+    try:
         expected = ran(call, arguments, how)
         unsure = difference(expected, ran(call, arguments, how), None)
     except Exception as error:
