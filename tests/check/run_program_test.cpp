@@ -8,6 +8,7 @@
 #include "repro_minify/confinement.h"
 
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/core/class_type.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
@@ -195,6 +196,24 @@ TEST(RunProgram, ObservesGradientsAndCountsAMissingOneAsZeros) {
       EXPECT_FLOAT_EQ(gradient[k], expected[i].second[k]) << expected[i].first;
   }
   EXPECT_FALSE(instance.arguments[0].toTensor().grad().defined());
+}
+
+/// As PyTorch asks of its users: a forward that is left out of autocast has a backward that is, too.
+TEST(RunProgram, ComputesGradientsOutsideAutocast) {
+  const Instance instance{torch::jit::Module("__torch__.Example"), {at::full({1, 1}, 1.0 / 3).set_requires_grad(true)}};
+  const at::AutoGradMode mode(true);
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  const Observed observed = run_program(
+      [](const std::vector<IValue> &arguments) -> IValue {
+        at::autocast::set_autocast_enabled(at::kCPU, false);
+        at::Tensor product = arguments.at(0).toTensor().mm(arguments.at(0).toTensor());
+        at::autocast::set_autocast_enabled(at::kCPU, true);
+        return product;
+      },
+      instance, {.grad = true});
+  EXPECT_TRUE(at::autocast::is_autocast_enabled(at::kCPU));
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  EXPECT_EQ(numbers(observed.gradients.at(0)), (std::vector<float>{2.0F / 3})); // 0.66796875 in bfloat16
 }
 
 TEST(RunProgram, ObservesGradientsOfAnOutputWithoutAny) {

@@ -13,6 +13,7 @@ import torch
 from models import doubled
 from repro_minify.graph_program import MARK, readable, save_graph
 from repro_minify.graphs import Graph, Graphs, graphs_of
+from repro_minify.minifying import finer
 from repro_minify.original import Original
 from repro_minify.saved_graphs import save_graphs
 
@@ -267,3 +268,12 @@ def test_a_finer_rule_is_asked_of_the_graphs_too(asked: Any, monkeypatch: pytest
     asked("graphs")
     assert repro_minify.minify(mirrored, X, compare="exact", quiet=True).program == "the reduced program"
     assert asked("graphs") == ["program.py"]
+
+
+def test_gradients_of_a_mean_are_asked_by_a_finer_rule(asked: Any) -> None:
+    asked("same")
+    with pytest.raises(repro_minify.DoesNotFail):
+        repro_minify.minify(mirrored, X, grad=True, quiet=True)
+    assert asked("same").count("program.py") == 2
+    assert finer({"grad": True}) == [{"grad": True, "tol": 1e-5}]
+    assert finer({}) == finer({"grad": True, "tol": 1.0}) == finer({"grad": True, "compare": "close"}) == []

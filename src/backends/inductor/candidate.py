@@ -221,7 +221,7 @@ class Program:
         reader = wire.Reader(blobs)
         given = [reader.value(gradient) for gradient in header["gradients"]]
         pairs = [(output, gradient) for output, gradient in zip(self.outputs, given) if gradient is not None]
-        with settings(header["settings"]):
+        with settings({**header["settings"], "autocast": False}):  # which is for the forward alone
             gradients = torch.autograd.grad(
                 [output for output, _ in pairs],
                 self.leaves,
