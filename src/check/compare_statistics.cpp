@@ -53,6 +53,10 @@ at::Tensor odd_specials(const at::Tensor &a, const at::Tensor &b) {
   return at::isfinite(a).logical_and(at::isfinite(b)).logical_not().logical_and(a != b);
 }
 
+at::Tensor zeros_of_other_signs(const at::Tensor &a, const at::Tensor &b) {
+  return (a == b).logical_and(a.signbit() != b.signbit());
+}
+
 /// "1.5 expected, 2 found"
 std::string both(double expected, double found) {
   const auto [of_ref, of_res] = differing_texts(expected, found, 4);
@@ -124,7 +128,9 @@ void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &re
     add_errors(block[0].to(at::kDouble), block[1].to(at::kDouble), first, report, worst);
     return true;
   });
-  if (worst < 0 || report.max_abs_error == 0)
+  if (report.max_abs_error == 0)
+    worst = report.same ? -1 : first_index(pair, zeros_of_other_signs);
+  if (worst < 0)
     return;
   report.worst_index = worst / pair.parts;
   report.ref_at_worst = element(pair.ref, worst);

@@ -17,7 +17,7 @@ using torch::jit::Value;
 
 constexpr int deepest = 64; ///< lists in lists in an argument: a file may nest them without end
 
-/// What users know a transformation of torch.func, or a higher-order operator, by.
+/// The names by which users know transformations of torch.func and higher-order operators.
 const std::map<std::string, std::string> &users_names() {
   static const std::map<std::string, std::string> known = {{"vmapped", "vmap"},
                                                            {"differentiated", "grad"},

@@ -74,17 +74,27 @@ std::string place_in_words(std::int64_t index, const std::vector<std::int64_t> &
   return "[" + text + "]";
 }
 
-/// NaN and Inf are counted: the largest error is that of finite elements.
-std::string special_values(std::int64_t nan, std::int64_t inf) {
+/// NaN and Inf are counted: the largest error is that of finite elements. `nan_elsewhere`: on the other side.
+std::string special_values(std::int64_t nan, std::int64_t inf, std::int64_t nan_elsewhere) {
   std::vector<std::string> words;
   if (nan > 0)
     words.push_back(std::to_string(nan) + " NaN");
   if (inf > 0)
     words.push_back(std::to_string(inf) + " Inf");
-  return words.empty() ? "none" : joined(words, " and ");
+  return !words.empty() ? joined(words, " and ") : nan_elsewhere > 0 ? "no NaN" : "no Inf";
+}
+
+std::string strides_in_words(const TensorForm &form) {
+  std::vector<std::string> words;
+  for (const std::int64_t stride : form.strides)
+    words.push_back(std::to_string(stride));
+  return "strides [" + joined(words) + "]";
 }
 
 BothValues values_of(const LeafReport &leaf, FailureKind kind) {
+  if (kind == FailureKind::Structure && leaf.ref_form && leaf.res_form && leaf.ref_type == leaf.res_type &&
+      leaf.ref_form->strides != leaf.res_form->strides)
+    return {strides_in_words(*leaf.ref_form), strides_in_words(*leaf.res_form), ""};
   if (kind == FailureKind::Structure || !leaf.ref_form || !leaf.res_form)
     return {leaf.ref_type, leaf.res_type, ""};
   if (kind == FailureKind::Dtype)
@@ -92,8 +102,8 @@ BothValues values_of(const LeafReport &leaf, FailureKind kind) {
   if (kind == FailureKind::Shape)
     return {leaf.ref_type, leaf.res_type, ""};
   if (kind == FailureKind::Nan) {
-    const std::string expected = special_values(leaf.ref_nan, leaf.ref_inf),
-                      found = special_values(leaf.res_nan, leaf.res_inf);
+    const std::string expected = special_values(leaf.ref_nan, leaf.ref_inf, leaf.res_nan),
+                      found = special_values(leaf.res_nan, leaf.res_inf, leaf.ref_nan);
     return {expected, found + (found == expected ? " in other places" : ""), ""};
   }
   if (std::isnan(leaf.ref_at_worst) || std::isnan(leaf.res_at_worst))

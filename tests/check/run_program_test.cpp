@@ -198,7 +198,7 @@ TEST(RunProgram, ObservesGradientsAndCountsAMissingOneAsZeros) {
   EXPECT_FALSE(instance.arguments[0].toTensor().grad().defined());
 }
 
-/// As PyTorch asks of its users: a forward that is left out of autocast has a backward that is, too.
+/// PyTorch asks its users to do so: a forward that is left out of autocast has a backward that is, too.
 TEST(RunProgram, ComputesGradientsOutsideAutocast) {
   const Instance instance{torch::jit::Module("__torch__.Example"), {at::full({1, 1}, 1.0 / 3).set_requires_grad(true)}};
   const at::AutoGradMode mode(true);

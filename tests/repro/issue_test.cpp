@@ -113,6 +113,25 @@ TEST(Issue, HasOneLineAsItsTitle) {
   EXPECT_TRUE(has(issue, "Eager runs the same program without an exception.")) << issue;
 }
 
+/// "gives float32[2, 2], expected float32[2, 2]" says nothing.
+TEST(Issue, SaysInItsTitleWhatIsWrongAboutATensorOfTheRightType) {
+  ReproFacts facts = facts_of(FailureKind::Structure, false, false);
+  facts.verified = true;
+  LeafReport leaf;
+  leaf.same = false;
+  leaf.kinds = {FailureKind::Structure};
+  leaf.ref_type = leaf.res_type = "float32[2, 2]";
+  leaf.ref_form = TensorForm{.sizes = {2, 2}, .strides = {1, 2}};
+  leaf.res_form = TensorForm{.sizes = {2, 2}, .strides = {2, 1}};
+  facts.reduced.outputs = {leaf};
+  EXPECT_TRUE(has(issue_of(facts), "gives strides [2, 1], expected strides [1, 2]")) << issue_of(facts);
+  facts.signature.kind = FailureKind::Nan;
+  facts.reduced.outputs[0].kinds = {FailureKind::Nan};
+  facts.reduced.outputs[0].ref_nan = 4;
+  facts.reduced.outputs[0].ref_inf = facts.reduced.outputs[0].res_nan = facts.reduced.outputs[0].res_inf = 0;
+  EXPECT_TRUE(has(issue_of(facts), "gives no NaN, expected 4 NaN")) << issue_of(facts);
+}
+
 TEST(Issue, SaysWhyEagerIsRight) {
   ReproFacts facts = verified();
   EXPECT_TRUE(has(issue_of(facts), "Eager's result is what the operators are documented to give; `fp64_ref`"));

@@ -4,6 +4,7 @@ came of it."""
 import contextlib
 import io
 import os
+import re
 import tempfile
 
 import torch._functorch.config as functorch_config
@@ -94,6 +95,8 @@ def naming_parts(is_disabled):
         named = debug_info
         if subsystem == "lowerings":
             named = lambda: overload_name(V.graph.current_node.target)  # noqa: E731
+        elif subsystem == "decomposition" and debug_info:
+            named = lambda: decomposed_name(debug_info())  # noqa: E731
         elif debug_info and begun and isinstance(begun[-1][0], PatternMatcherPass):
             named = lambda: matching_patterns(*begun[-1]) or debug_info()  # noqa: E731
         return is_disabled(backend, subsystem, named)
@@ -117,6 +120,13 @@ def overload_name(overload):
     name = str(overload)
     plain = name.removeprefix("aten.").removesuffix(".default")
     return plain if name == f"aten.{plain}.default" else name
+
+
+def decomposed_name(text):
+    """Returns "native_layer_norm" for "<OpOverload(op='aten.native_layer_norm', overload='default')>", which is how
+    PyTorch prints most operators that it decomposes; any other text as it is."""
+    found = re.fullmatch(r"<OpOverload\(op='([\w.]+)', overload='(\w+)'\)>", text)
+    return overload_name(f"{found[1]}.{found[2]}") if found else text
 
 
 def replacement_name(pattern):

@@ -78,7 +78,7 @@ def argument_names(names: Iterable[str]) -> list[str]:
     """A name for each of a program's arguments, in order, all different: that which the user gave, the shortest end of
     the path that tells it from the others, or a letter where there is neither."""
     names = list(names)
-    without = re.compile(r"s\d+|(arg|argument|primals|tangents)_?\d*(_1)?")
+    without = re.compile(r"s\d+|(arg|argument|primals|tangents)_?\d*(_1)?|get(attr|item)(_\d+)*")
     paths = [[] if without.fullmatch(name) else words_of(name) for name in names]
     taken: set[str] = set()
     chosen: dict[int, str] = {}

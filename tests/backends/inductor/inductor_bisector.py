@@ -24,6 +24,9 @@ aten = torch.ops.aten
 class LoweringTest(unittest.TestCase):
     def test_is_named_after_the_operator_where_that_has_one_overload_in_question(self):
         self.assertEqual(bisector.overload_name(aten.sinh.default), "sinh")
+        self.assertEqual(bisector.decomposed_name(repr(aten.native_layer_norm.default)), "native_layer_norm")
+        self.assertEqual(bisector.decomposed_name(repr(aten.div.Tensor_mode)), "aten.div.Tensor_mode")
+        self.assertEqual(bisector.decomposed_name("round"), "round")
 
     def test_is_named_after_its_overload(self):
         self.assertEqual(bisector.overload_name(aten.div.Tensor_mode), "aten.div.Tensor_mode")

@@ -439,6 +439,7 @@ class Parts(Same):
             (["argument_0", "argument_3", "l_x_", "s77", "l_args_0_"], ["y", "z", "x", "n", "w"]),
             (["L_self_modules_norm_buffers_running_mean_", "L_self_buffers_key_"], ["running_mean", "key"]),
             (["p_block_weight", "p_0_weight", "b_1_mean", "p"], ["block_weight", "weight", "mean", "p"]),
+            (["getattr_1", "getitem_2_1", "l_x_"], ["y", "z", "x"]),
             (["l_key_cache_", "l_kwargs_mask_", "l_stack0_", "arg0_1"], ["key_cache", "mask", "x", "y"]),
             (["x", "x", "torch", "F", "class", "é", "a\nb", "print"],
              ["x", "x_2", "torch_2", "F_2", "value", "y", "a_b", "print_2"]),
