@@ -247,3 +247,20 @@ def test_why_nothing_is_known_of_a_model_is_said_where_it_has_no_trace(work: Pat
 def test_inputs_that_cannot_be_copied_are_no_fault_of_eager() -> None:
     with pytest.raises(repro_minify.ReproMinifyError, match="^its inputs cannot be copied: "):
         problem_of(lambda x: x + 1, ((torch._efficientzerotensor((1,)),), {}), how_of({}))
+
+
+class Remembers(torch.nn.Module):
+    """Gives another result from its second call under Dynamo on."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if torch.compiler.is_compiling():
+            torch._dynamo.graph_break()
+            CALLS.append(1)
+        return x + (len(CALLS) > 1)
+
+
+CALLS: list[int] = []
+
+
+def test_a_second_call_is_looked_at_too() -> None:
+    assert problem_of(Remembers(), ((X,), {}), how_of({})).startswith("in its second call value 1 is another")

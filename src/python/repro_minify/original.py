@@ -229,18 +229,23 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
     if unknown := [key for key in config if key not in torch._inductor.config._config]:
         raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")
     torch._dynamo.reset()  # what was compiled before had other entries
+    exact = in_float64(call, arguments, how)
     with torch._inductor.config.patch(config), torch._dynamo.config.patch(suppress_errors=False):
-        try:
-            found = ran(torch.compile(call, mode=how.mode, dynamic=how.dynamic), arguments, how)
-        except Exception as error:
-            if lacks_compiler(error):
-                raise ReproMinifyError("torch.compile has no C++ compiler here") from error
+        compiled = torch.compile(call, mode=how.mode, dynamic=how.dynamic)
+        for which in ("", "in its second call "):
+            try:
+                found = ran(compiled, arguments, how)
+            except Exception as error:
+                if lacks_compiler(error):
+                    raise ReproMinifyError("torch.compile has no C++ compiler here") from error
+                if refusal:
+                    raise ReproMinifyError(f"eager itself raises: {refusal}") from error
+                return Raised(f"{which}it raises {first_line(error)}")
             if refusal:
-                raise ReproMinifyError(f"eager itself raises: {refusal}") from error
-            return Raised(f"it raises {first_line(error)}")
-    if refusal:
-        return Accepted(refusal)
-    return difference(expected, found, in_float64(call, arguments, how))
+                return Accepted(refusal)
+            if problem := difference(expected, found, exact):
+                return type(problem)(which + problem)
+    return ""
 
 
 def operators_of(call: Callable[..., Any], arguments: Arguments) -> set[str]:
