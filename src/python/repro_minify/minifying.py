@@ -17,6 +17,7 @@ from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
 from .options import CheckOptions, MinifyOptions, Texts
 from .program import raise_for, run
 from .result import Result, result_in
+from .verdict import Verdict
 
 if TYPE_CHECKING:
     from .original import Original
@@ -139,10 +140,14 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         raise both from error
 
 
+def verdict_of(model: Path, inputs: Path | None, backend: str, options: MinifyOptions) -> Verdict:
+    known = {key: value for key, value in options.items() if key in CheckOptions.__annotations__}
+    return check(model, inputs, backend, **cast(CheckOptions, known))
+
+
 def require_same_end(failing: Path, backend: str, options: MinifyOptions, original: Original) -> None:
     """Raises DoesNotFail where the trace fails in another way than the model, of which it then says nothing."""
-    known = {key: value for key, value in options.items() if key in CheckOptions.__annotations__}
-    verdict = check(failing / "failing.pt", failing / "inputs.pt", backend, **cast(CheckOptions, known))
+    verdict = verdict_of(failing / "failing.pt", failing / "inputs.pt", backend, options)
     if verdict.failed and (verdict.kind in ENDS) != original.ends:
         found = f"{verdict.kind}: {verdict.message.splitlines()[0]}"
         other = DoesNotFail(f"{failing / 'failing.pt'}: its trace has another failure ({found}); {original}")
@@ -150,12 +155,12 @@ def require_same_end(failing: Path, backend: str, options: MinifyOptions, origin
         raise other
 
 
-def finer(options: MinifyOptions) -> list[MinifyOptions]:
-    """The options with a tolerance for the gradients of a mean, as the check has them: they are smaller by the number
-    of elements than those by which the model failed. None where the user says what counts."""
+def with_finer_tolerances(options: MinifyOptions) -> list[MinifyOptions]:
+    """The options with tolerances for the gradients of a mean, which the check has: they are smaller than those by
+    which the model failed, by the number of elements of its results. None where the user says what counts."""
     if not options.get("grad") or options.get("only_fwd") or "tol" in options or "compare" in options:
         return []
-    return [cast(MinifyOptions, {**options, "tol": 1e-5})]
+    return [cast(MinifyOptions, {**options, "tol": tolerance}) for tolerance in (1e-5, 1e-7)]
 
 
 def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result | None, list[str]]:
@@ -179,13 +184,16 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
         options = cast(MinifyOptions, {**options, "imports": with_found(options.get("imports", ()), saved.imports)})
     if original.whole_numbers and "compare" not in options:
         options = cast(MinifyOptions, {**options, "compare": "close"})
-    for asked_for in [options, *finer(options)]:
-        for program in saved.programs:
-            with contextlib.suppress(DoesNotFail):
-                try:
-                    return reduce_program((program, None, backend, failing, asked_for), quiet), refused
-                except BadInput as error:
-                    refused.append(str(error))
+    for program in saved.programs:
+        with contextlib.suppress(DoesNotFail):
+            try:
+                return reduce_program((program, None, backend, failing, options), quiet), refused
+            except BadInput as error:
+                refused.append(str(error))
+    for finer, program in itertools.product(with_finer_tolerances(options), saved.programs):
+        with contextlib.suppress(DoesNotFail, BadInput):
+            if verdict_of(program, None, backend, finer).kind == "gradient":
+                return reduce_program((program, None, backend, failing, finer), quiet), refused
     return None, refused
 
 
