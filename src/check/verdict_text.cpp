@@ -3,9 +3,11 @@
 #include "check/compare_tensors.h"
 #include "check/leaf_showing.h"
 #include "core/json_number.h"
+#include "core/number_text.h"
 #include "program/values.h"
 #include "repro_minify/check.h"
 
+#include <c10/util/accumulate.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -35,6 +37,15 @@ bool differs_by_much(const LeafReport &leaf) {
   const Tolerances close = tolerances_by_dtype(leaf.ref_form->dtype, leaf.res_form->dtype);
   const double rtol = std::max(1e-3, close.rtol), atol = std::max(1e-3, close.atol);
   return leaf.max_abs_error > atol + rtol * std::abs(leaf.ref_at_worst);
+}
+
+/// The number of elements of the largest; 1 where none has any.
+double most_elements(const std::vector<LeafReport> &outputs) {
+  double most = 1;
+  for (const LeafReport &leaf : outputs)
+    if (leaf.ref_form)
+      most = std::max(most, static_cast<double>(c10::multiply_integers(leaf.ref_form->sizes)));
+  return most;
 }
 
 bool is_whole_and_let_pass(const LeafReport &leaf) {
@@ -164,21 +175,36 @@ bool lets_whole_numbers_pass(const Verdict &verdict) {
   return first_leaf(verdict, is_whole_and_let_pass).second != nullptr;
 }
 
-std::string let_pass_text(const Verdict &verdict) {
+std::optional<double> sum_tolerance(const Verdict &verdict) {
+  const double tolerance = rounded(accuracy_check_options().tol / most_elements(verdict.outputs), 1);
+  for (const LeafReport &leaf : verdict.gradients)
+    if (leaf.same && leaf.res_error > leaf.multiplier * leaf.ref_error + tolerance / 10)
+      return tolerance;
+  return std::nullopt;
+}
+
+LetPass let_pass(const Verdict &verdict) {
+  constexpr const char *finer_rules = "--compare close or exact";
   if (const std::string nearer = nearer_to_fp64(verdict); !nearer.empty())
-    return nearer + " differs, nearer to float64 than eager";
-  const auto [name, leaf] = first_leaf(verdict, is_whole_and_let_pass);
+    return {nearer + " differs, nearer to float64 than eager", finer_rules};
   std::ostringstream text;
-  if (leaf) {
+  if (const auto [name, leaf] = first_leaf(verdict, is_whole_and_let_pass); leaf) {
     text << name << " differs by up to " << leaf->max_abs_error << ", and holds no floating-point numbers";
-    return text.str();
+    return {text.str(), finer_rules};
   }
-  const auto [far_name, far] =
-      first_leaf(verdict, [](const LeafReport &each) { return each.same && differs_by_much(each); });
-  if (far)
-    text << far_name << " differs by up to " << far->max_abs_error << ", and its RMSE against float64 is "
-         << far->res_error << " where eager's is " << far->ref_error;
-  return text.str();
+  if (const auto [name, leaf] =
+          first_leaf(verdict, [](const LeafReport &each) { return each.same && differs_by_much(each); });
+      leaf) {
+    text << name << " differs by up to " << leaf->max_abs_error << ", and its RMSE against float64 is "
+         << leaf->res_error << " where eager's is " << leaf->ref_error;
+    return {text.str(), finer_rules};
+  }
+  const auto tolerance = sum_tolerance(verdict);
+  if (!tolerance)
+    return {};
+  text << "gradients differ, which are those of a mean of " << most_elements(verdict.outputs)
+       << " elements, and within the tolerance because they are small";
+  return {text.str(), "--tol " + rounded_text(*tolerance, 1)};
 }
 
 // Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.

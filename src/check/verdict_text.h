@@ -4,6 +4,7 @@
 #include "repro_minify/backend.h"
 #include "repro_minify/check.h"
 
+#include <optional>
 #include <string>
 
 namespace repro_minify {
@@ -15,11 +16,22 @@ std::string coverage_text(const Coverage &coverage);
 
 // The differences that the comparison rule in force accepts and a person may not, in words.
 
+struct LetPass {
+  std::string text;   ///< empty where no such value is known
+  std::string remedy; ///< the options that take it for a failure
+};
+
 /// "output[1] differs, nearer to float64 than eager", or "output differs by up to 18, and holds no floating-point
 /// numbers": PyTorch's `same` takes float64 for the truth, allows whole numbers a relative tolerance, and skips bools.
 /// "output differs by up to 0.08, and its RMSE against float64 is 0.03 where eager's is 0.02": eager is no better.
-/// Empty where no such value is known. Names are as the program has them.
-std::string let_pass_text(const Verdict &verdict);
+/// "gradients differ, which are those of a mean of 256 elements, and within the tolerance because they are small": see
+/// sum_tolerance(). Names are as the program has them.
+LetPass let_pass(const Verdict &verdict);
+
+/// Returns the tolerance by which a gradient that passes is wrong, as it would be with PyTorch's tolerance if it began
+/// at the sum of the results: the check's begins at their mean, as PyTorch's does, which makes it smaller by their
+/// number of elements. Nothing where no gradient is wrong so.
+std::optional<double> sum_tolerance(const Verdict &verdict);
 
 /// True if one of whole numbers or bools differs, and the rule in force lets that pass: no rounding may explain it.
 bool lets_whole_numbers_pass(const Verdict &verdict);

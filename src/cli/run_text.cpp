@@ -74,12 +74,12 @@ std::string few_of(const std::vector<std::string> &names) {
 
 /// A value that the rule accepts may be wrong all the same.
 void write_let_pass(std::ostream &out, const Verdict &verdict) {
-  const std::string let_pass = let_pass_text(verdict);
-  if (let_pass.empty())
+  const LetPass passed = let_pass(verdict);
+  if (passed.text.empty())
     return;
-  out << "  " << clean(let_pass);
+  out << "  " << clean(passed.text);
   if (verdict.outcome == Verdict::Outcome::Pass)
-    out << " (--compare close or exact takes that for a failure)";
+    out << " (" << passed.remedy << " takes that for a failure)";
   out << '\n';
 }
 
@@ -215,6 +215,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
   nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
+  const std::optional<double> finer = sum_tolerance(verdict);
   const nlohmann::json result = {
       {"model", session.shown_path()},
       {"converted", session.options.conversion ? nlohmann::json(to_string(*session.options.conversion)) : nullptr},
@@ -229,6 +230,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
         {"left_out", verdict.left_out},
         {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
         {"lets_whole_numbers_pass", lets_whole_numbers_pass(verdict)},
+        {"sum_tolerance", finer ? nlohmann::json(*finer) : nlohmann::json(nullptr)},
         {"nature", nature_json(facts.nature)},
         {"reads_unwritten_memory",
          facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},

@@ -8,8 +8,8 @@ namespace repro_minify {
 namespace {
 
 std::string let_pass_note(const Verdict &verdict) {
-  const std::string let_pass = let_pass_text(verdict);
-  return let_pass.empty() ? "" : "; " + let_pass + ": --compare close or exact takes that for a failure";
+  const LetPass passed = let_pass(verdict);
+  return passed.text.empty() ? "" : "; " + passed.text + ": " + passed.remedy + " takes that for a failure";
 }
 
 /// Operators that the backend left to eager's own code are not shown to be right.

@@ -272,14 +272,13 @@ def test_a_finer_rule_is_asked_of_the_graphs_too(asked: Any, monkeypatch: pytest
     assert asked("graphs") == ["program.py"]
 
 
-def test_gradients_of_a_mean_are_asked_by_a_finer_rule(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only where they are what is wrong: the same tolerance is too fine for the results."""
-    kinds = iter(["accuracy", "gradient"])
-    monkeypatch.setattr(minifying, "verdict_of", lambda *_: SimpleNamespace(kind=next(kinds)))
-    asked("same")
+def test_gradients_of_a_mean_are_asked_as_those_of_a_sum(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they are what is wrong then: the same tolerance is too fine for the results."""
     asked_of = (mirrored, X, "inductor", Path("f"), cast(MinifyOptions, {"grad": True}))
-    assert minifying.reduce_graphs(asked_of, Original("value 1 is another", ()), True) == (None, [])
-    assert asked("same") == ["program.py", "program.py"]
-    assert [finer.get("tol") for finer in minifying.with_finer_tolerances({"grad": True})] == [1e-5, 1e-7]
-    for own in ({}, {"grad": True, "tol": 1.0}, {"grad": True, "compare": "close"}, {"grad": True, "only_fwd": True}):
-        assert minifying.with_finer_tolerances(cast(MinifyOptions, own)) == []
+    for kind, reductions in (("accuracy", 1), ("gradient", 2)):
+        answers = iter([SimpleNamespace(sum_tolerance=1e-6), SimpleNamespace(kind=kind)])
+        monkeypatch.setattr(minifying, "verdict_of", lambda *_, answers=answers: next(answers))
+        Path("asked").write_text("")
+        asked("same")
+        assert minifying.reduce_graphs(asked_of, Original("value 1 is another", ()), True) == (None, [])
+        assert asked("same") == ["program.py"] * reductions

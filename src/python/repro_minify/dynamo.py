@@ -208,7 +208,14 @@ class CheckedGraph:
         if modules:
             options["imports"] = with_found(options.get("imports", ()), modules)
         verdict = checked(program, options)
-        if verdict.failed or not verdict.lets_whole_numbers_pass or {"compare", "ignore_non_fp"} & options.keys():
+        if verdict.failed:
+            return verdict
+        if verdict.sum_tolerance is not None and not {"compare", "tol"} & options.keys():
+            finer = checked(program, {**options, "tol": verdict.sum_tolerance})
+            if finer.kind == "gradient":
+                options["tol"] = verdict.sum_tolerance
+                return finer
+        if not verdict.lets_whole_numbers_pass or {"compare", "ignore_non_fp"} & options.keys():
             return verdict
         options["compare"] = "close"  # which has no tolerance for them, as minify() has none
         return checked(program, options)

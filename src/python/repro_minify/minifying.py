@@ -155,14 +155,6 @@ def require_same_end(failing: Path, backend: str, options: MinifyOptions, origin
         raise other
 
 
-def with_finer_tolerances(options: MinifyOptions) -> list[MinifyOptions]:
-    """The options with tolerances for the gradients of a mean, which the check has: they are smaller than those by
-    which the model failed, by the number of elements of its results. None where the user says what counts."""
-    if not options.get("grad") or options.get("only_fwd") or "tol" in options or "compare" in options:
-        return []
-    return [cast(MinifyOptions, {**options, "tol": tolerance}) for tolerance in (1e-5, 1e-7)]
-
-
 def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result | None, list[str]]:
     """Reduces the first graph that fails. Returns None if none does, and sentences on those that could not be asked.
 
@@ -190,9 +182,11 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
                 return reduce_program((program, None, backend, failing, options), quiet), refused
             except BadInput as error:
                 refused.append(str(error))
-    for finer, program in itertools.product(with_finer_tolerances(options), saved.programs):
+    for program in saved.programs if options.get("grad") and not {"compare", "tol"} & options.keys() else ():
         with contextlib.suppress(DoesNotFail, BadInput):
-            if verdict_of(program, None, backend, finer).kind == "gradient":
+            tolerance = verdict_of(program, None, backend, options).sum_tolerance
+            finer = cast(MinifyOptions, {**options, "tol": tolerance})
+            if tolerance is not None and verdict_of(program, None, backend, finer).kind == "gradient":
                 return reduce_program((program, None, backend, failing, finer), quiet), refused
     return None, refused
 

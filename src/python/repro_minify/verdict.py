@@ -18,6 +18,7 @@ class Verdict:
     backend: str
     details: dict[str, Any] = field(repr=False)  # the JSON of the program, whole
     lets_whole_numbers_pass: bool = False  # some differ, within the tolerance of PyTorch's rule
+    sum_tolerance: float | None = None  # by which a gradient that passes is wrong, as it would be if it were of a sum
     original: Original | None = None  # how the model itself fails under torch.compile, where its trace does not
 
     @property
@@ -55,6 +56,7 @@ def verdict_of_run(answer: dict[str, Any]) -> Verdict:
         str(answer["backend"]),
         answer,
         bool(said.get("lets_whole_numbers_pass")),
+        said.get("sum_tolerance"),
     )
 
 
