@@ -28,9 +28,9 @@ struct LetPass {
 /// sum_tolerance(). Names are as the program has them.
 LetPass let_pass(const Verdict &verdict);
 
-/// Returns the tolerance by which a gradient that passes is wrong, as it would be with PyTorch's tolerance if it began
-/// at the sum of the results: the check's begins at their mean, as PyTorch's does, which makes it smaller by their
-/// number of elements. Nothing where no gradient is wrong so.
+/// Returns a tolerance by which a gradient is wrong that passes, and would not with PyTorch's tolerance if it began at
+/// the sum of the results: the check's begins at their mean, as PyTorch's does, which makes it smaller by their number
+/// of elements. The largest such, so that no rounding fails by it. Nothing where no gradient is wrong so.
 std::optional<double> sum_tolerance(const Verdict &verdict);
 
 /// True if one of whole numbers or bools differs, and the rule in force lets that pass: no rounding may explain it.
