@@ -178,10 +178,12 @@ bool lets_whole_numbers_pass(const Verdict &verdict) {
 std::optional<double> sum_tolerance(const Verdict &verdict) {
   const double of_sum = accuracy_check_options().tol / most_elements(verdict.outputs);
   double most = 0;
-  for (const LeafReport &leaf : verdict.gradients)
-    if (const double beyond = leaf.res_error - leaf.multiplier * leaf.ref_error; leaf.same && beyond > of_sum / 10)
-      most = std::max(most, beyond);
-  return most > 0 ? std::optional(rounded(5 * most, 1)) : std::nullopt; // half of the tenth that the rule allows
+  for (const LeafReport &leaf : verdict.gradients) {
+    const double beyond = leaf.res_error - leaf.multiplier * leaf.ref_error;
+    if (leaf.same && beyond > of_sum / 10) // half of what either part of the rule allows at most
+      most = std::max(most, std::min(5 * beyond, leaf.max_abs_error / (2 + 2 * std::abs(leaf.ref_at_worst))));
+  }
+  return most > 0 ? std::optional(rounded(most, 1)) : std::nullopt;
 }
 
 LetPass let_pass(const Verdict &verdict) {

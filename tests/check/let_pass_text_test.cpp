@@ -60,10 +60,13 @@ TEST(LetPass, NamesGradientsThatAreWrongButSmall) {
     EXPECT_TRUE(same(eager, found, truth, accuracy_check_options(), &verdict.gradients));
   };
   with_gradient(truth.to(at::kFloat), at::full({4}, 0.00054));
-  EXPECT_EQ(sum_tolerance(verdict), 2e-4);
+  EXPECT_EQ(sum_tolerance(verdict), 2e-5);
+  CompareOptions finer = accuracy_check_options();
+  finer.tol = 2e-5;
+  EXPECT_FALSE(same(truth.to(at::kFloat), at::full({4}, 0.00054), truth, finer));
   EXPECT_EQ(let_pass(verdict).text, "gradients differ, which are those of a mean of 1000 elements, and within the "
                                     "tolerance because they are small");
-  EXPECT_EQ(let_pass(verdict).remedy, "--tol 0.0002");
+  EXPECT_EQ(let_pass(verdict).remedy, "--tol 2e-05");
   with_gradient(truth.to(at::kFloat), at::full({4}, 0.0005));
   EXPECT_FALSE(sum_tolerance(verdict));
   with_gradient(at::full({4}, 0.00055), at::full({4}, 0.00045)); // eager is no better
