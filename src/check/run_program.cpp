@@ -5,7 +5,7 @@
 #include "program/values.h"
 
 #include <ATen/ATen.h>
-#include <ATen/autocast_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <optional>
@@ -72,30 +72,14 @@ std::vector<at::Tensor> tensors_of(const std::vector<Leaf> &leaves) {
   return tensors;
 }
 
-/// Autocast is for the forward alone, as PyTorch asks of its users and as the repros have it.
-class WithoutAutocast {
-public:
-  explicit WithoutAutocast(c10::DeviceType device) : device_(device) {
-    at::autocast::set_autocast_enabled(device_, false);
-  }
-  WithoutAutocast(const WithoutAutocast &) = delete;
-  WithoutAutocast &operator=(const WithoutAutocast &) = delete;
-  ~WithoutAutocast() { at::autocast::set_autocast_enabled(device_, before_); }
-
-private:
-  const c10::DeviceType device_;
-  const bool before_ = at::autocast::is_autocast_enabled(device_);
-};
-
 /// One for each leaf; undefined where none gets to it.
 std::vector<at::Tensor> gradients_of(const c10::IValue &output, const std::vector<Leaf> &leaves, Observed &observed) {
   const at::Tensor loss = reduce_to_scalar_loss(output);
   observed.has_way_back = loss.defined() && loss.requires_grad();
   if (!observed.has_way_back || leaves.empty())
     return std::vector<at::Tensor>(leaves.size());
-  std::optional<WithoutAutocast> scope;
-  if (at::autocast::is_autocast_available(loss.device().type()))
-    scope.emplace(loss.device().type());
+  // Autocast is for the forward alone, as PyTorch asks of its users and as the repros have it.
+  const c10::impl::ExcludeDispatchKeyGuard without_autocast(c10::autocast_dispatch_keyset);
   return torch::autograd::grad({loss}, tensors_of(leaves), {}, std::nullopt, /*create_graph=*/false,
                                /*allow_unused=*/true);
 }

@@ -85,10 +85,7 @@ std::string special_values(std::int64_t nan, std::int64_t inf, std::int64_t nan_
 }
 
 std::string strides_in_words(const TensorForm &form) {
-  std::vector<std::string> words;
-  for (const std::int64_t stride : form.strides)
-    words.push_back(std::to_string(stride));
-  return "strides [" + joined(words) + "]";
+  return "strides [" + joined_numbers(form.strides) + "]";
 }
 
 BothValues values_of(const LeafReport &leaf, FailureKind kind) {

@@ -8,6 +8,8 @@
 
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <utility>
+
 namespace repro_minify {
 namespace {
 
@@ -30,6 +32,13 @@ graph(%x : Tensor, %y : Tensor):)IR" +
   return (%z))IR");
 }
 
+/// A program of one call, which is given its input.
+Program calling(const std::string &call) {
+  return program_of("graph(%x : Tensor):" + call_constant("call", call) +
+                        "\n  %z : Tensor = fx::tensor(%call, %x)\n  return (%z)",
+                    1);
+}
+
 torch::jit::Node *call_in(const Program &program) {
   for (auto *node : program.graph->nodes())
     if (is_python_call(node))
@@ -47,35 +56,15 @@ TEST(PythonCall, IsKnownByItsNamespace) {
 TEST(PythonCall, HasTheNameOfWhatIsCalled) {
   EXPECT_EQ(operator_name(call_in(addition())), "torch.add");
   EXPECT_EQ(short_operator_name(call_in(addition())), "add");
-  const Program method = program_of(R"IR(
-graph(%x : Tensor):)IR" + call_constant("call", R"({"m":"half","a":[{"%":0}]})") +
-                                        R"IR(
-  %z : Tensor = fx::tensor(%call, %x)
-  return (%z))IR",
-                                    1);
+  const Program method = calling(R"({"m":"half","a":[{"%":0}]})");
   EXPECT_EQ(operator_name(call_in(method)), ".half");
   EXPECT_EQ(short_operator_name(call_in(method)), "half");
-  const Program overload = program_of(R"IR(
-graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.ops.aten.sum.dim_IntList","a":[{"%":0}]})") +
-                                          R"IR(
-  %z : Tensor = fx::tensor(%call, %x)
-  return (%z))IR",
-                                      1);
-  EXPECT_EQ(short_operator_name(call_in(overload)), "sum");
-  const Program higher = program_of(R"IR(
-graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"torch.ops.higher_order.cond","a":[{"%":0}]})") +
-                                        R"IR(
-  %z : Tensor = fx::tensor(%call, %x)
-  return (%z))IR",
-                                    1);
-  EXPECT_EQ(short_operator_name(call_in(higher)), "cond");
-  const Program vmapped = program_of(R"IR(
-graph(%x : Tensor):)IR" + call_constant("call", R"({"f":"fx_vmap.vmapped","a":[{"%":0}]})") +
-                                         R"IR(
-  %z : Tensor = fx::tensor(%call, %x)
-  return (%z))IR",
-                                     1);
-  EXPECT_EQ(short_operator_name(call_in(vmapped)), "vmap");
+  const std::pair<const char *, const char *> names[] = {
+      {"torch.ops.aten.sum.dim_IntList", "sum"}, {"torch.ops.higher_order.cond", "cond"}, {"fx_vmap.vmapped", "vmap"}};
+  for (const auto &[function, name] : names) {
+    const Program program = calling(R"({"f":")" + std::string(function) + R"(","a":[{"%":0}]})");
+    EXPECT_EQ(short_operator_name(call_in(program)), name);
+  }
 }
 
 TEST(PythonCall, WithoutJsonHasTheNameOfItsKind) {

@@ -182,7 +182,7 @@ def test_whole_numbers_that_differ_fail(
         return Verdict("fail" if asked[-1] else "pass", "accuracy", "", "", backend, {}, asked[-1] is None)
 
     world()
-    monkeypatch.setattr("repro_minify.dynamo.check", check)
+    monkeypatch.setattr("repro_minify.checking.check", check)
     compiled(torch.sin, minify=False)(X)
     assert asked == [None, "close"] and "--compare=close" in caplog.text
     torch._dynamo.reset()
@@ -208,7 +208,7 @@ def test_a_sentence_names_no_file_that_is_gone(
         raise BadInput(f"{program}: cannot be converted")
 
     world()
-    monkeypatch.setattr("repro_minify.dynamo.check", refuses)
+    monkeypatch.setattr("repro_minify.checking.check", refuses)
     compiled(torch.sin)(X)
     assert "graph 1 is not checked: cannot be converted" in caplog.text
 
@@ -288,7 +288,7 @@ def test_a_trace_that_crashes_leaves_the_program_alone(
     assert "graph 1 is not checked: its process ended with signal 11" in caplog.text
 
 
-@pytest.mark.parametrize("place", ["repro_minify.dynamo.check", "repro_minify.dynamo.surroundings"])
+@pytest.mark.parametrize("place", ["repro_minify.checking.check", "repro_minify.dynamo.surroundings"])
 def test_no_exception_of_a_check_reaches_the_program(
     place: str, world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

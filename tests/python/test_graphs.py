@@ -12,7 +12,7 @@ import pytest
 import repro_minify
 import torch
 from models import doubled
-from repro_minify import minifying
+from repro_minify import checking, minifying
 from repro_minify.graph_program import MARK, readable, save_graph
 from repro_minify.graphs import Graph, Graphs, graphs_of
 from repro_minify.options import MinifyOptions
@@ -277,8 +277,19 @@ def test_gradients_of_a_mean_are_asked_as_those_of_a_sum(asked: Any, monkeypatch
     asked_of = (mirrored, X, "inductor", Path("f"), cast(MinifyOptions, {"grad": True}))
     for kind, reductions in (("accuracy", 1), ("gradient", 2)):
         answers = iter([SimpleNamespace(sum_tolerance=1e-6), SimpleNamespace(kind=kind)])
-        monkeypatch.setattr(minifying, "verdict_of", lambda *_, answers=answers: next(answers))
+        for place in (minifying, checking):
+            monkeypatch.setattr(place, "verdict_of", lambda *_, answers=answers: next(answers))
         Path("asked").write_text("")
         asked("same")
         assert minifying.reduce_graphs(asked_of, Original("value 1 is another", ()), True) == (None, [])
         assert asked("same") == ["program.py"] * reductions
+
+
+def test_graphs_of_a_model_of_which_nothing_is_known_are_not_asked(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsure(*_: Any) -> str:
+        raise repro_minify.ReproMinifyError("two eager runs differ")
+
+    monkeypatch.setattr("repro_minify.original.problem_of", unsure)
+    asked("everything")
+    assert repro_minify.minify(mirrored, X, compare="exact", quiet=True).program == "the reduced program"
+    assert asked("everything") == ["failing.pt"]

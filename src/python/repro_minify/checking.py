@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -49,6 +50,22 @@ def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: 
             if again.failed:
                 return again
         return replace(verdict, original=original)
+
+
+def verdict_of(model: Path, inputs: Path | None, backend: str, options: Mapping[str, object]) -> Verdict:
+    """Checks a model on disk, under those of the options that are of a check. Its times are not measured, as they are
+    not shown and take as long as the check."""
+    known = {name: value for name, value in options.items() if name in CheckOptions.__annotations__}
+    return check(model, inputs, backend, **cast(CheckOptions, {"timing": False, **known}))
+
+
+def with_finer_tolerance(model: Path, backend: str, options: Mapping[str, object], verdict: Verdict) -> Verdict | None:
+    """Returns the verdict with `sum_tolerance` of the one that is given, if a gradient is wrong then: it is too fine
+    for results. None if none is, and where the user says what counts."""
+    if verdict.sum_tolerance is None or {"compare", "tol"} & options.keys():
+        return None
+    finer = verdict_of(model, None, backend, {**options, "tol": verdict.sum_tolerance})
+    return finer if finer.kind == "gradient" else None
 
 
 def verdict_of_words(words: list[str]) -> Verdict:

@@ -25,12 +25,12 @@ from torch._dynamo.convert_frame import preserve_global_state
 from torch._guards import TracingContext, tracing
 
 from .apart import apart
-from .checking import check
+from .checking import verdict_of, with_finer_tolerance
 from .errors import BadInput, ReproMinifyError, first_line
 from .graph_program import save_graph
 from .graphs import Graph
 from .minifying import minify, with_found
-from .options import CheckOptions, MinifyOptions, arguments_of
+from .options import MinifyOptions, arguments_of
 from .registered import lines_for, modules_for
 from .result import Result
 from .verdict import Verdict
@@ -121,13 +121,6 @@ def written(graph: Graph, program: Path, grad: bool) -> tuple[str, tuple[str, ..
     return save_graph(graph, program, grad, lines_for(modules)), tuple(modules)
 
 
-def checked(program: Path, options: Mapping[str, Any]) -> Verdict:
-    known = CheckOptions.__annotations__
-    chosen = cast(CheckOptions, {name: value for name, value in options.items() if name in known})
-    chosen.setdefault("timing", False)  # they are not shown, and take as long as the check
-    return check(program, None, "inductor", **chosen)
-
-
 class CheckedGraph:
     """Stands for one graph: checks it on its first call, and then is what Inductor made of it."""
 
@@ -207,18 +200,16 @@ class CheckedGraph:
             raise BadInput(problem)
         if modules:
             options["imports"] = with_found(options.get("imports", ()), modules)
-        verdict = checked(program, options)
+        verdict = verdict_of(program, None, "inductor", options)
         if verdict.failed:
             return verdict
-        if verdict.sum_tolerance is not None and not {"compare", "tol"} & options.keys():
-            finer = checked(program, {**options, "tol": verdict.sum_tolerance})
-            if finer.kind == "gradient":
-                options["tol"] = verdict.sum_tolerance
-                return finer
+        if finer := with_finer_tolerance(program, "inductor", options, verdict):
+            options["tol"] = verdict.sum_tolerance
+            return finer
         if not verdict.lets_whole_numbers_pass or {"compare", "ignore_non_fp"} & options.keys():
             return verdict
         options["compare"] = "close"  # which has no tolerance for them, as minify() has none
-        return checked(program, options)
+        return verdict_of(program, None, "inductor", options)
 
     def keep(self, folder: Path, verdict: Verdict, options: dict[str, Any]) -> None:
         """The failing graph in a folder of the user's; what it reduces to beside it, now or when Python ends."""

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .command import is_path, words_of
-from .checking import check
+from .checking import verdict_of, with_finer_tolerance
 from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
-from .options import CheckOptions, MinifyOptions, Texts
+from .options import MinifyOptions, Texts
 from .program import raise_for, run
 from .result import Result, result_in
-from .verdict import Verdict
 
 if TYPE_CHECKING:
     from .original import Original
@@ -114,7 +113,8 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     if original is not None and original.accepts:
         raise no_result_in_eager(model, original)
     refused: list[str] = []
-    if original or (original is not None and "compare" in options):  # a finer rule may see what PyTorch's lets pass
+    # A finer rule may see what PyTorch's lets pass.
+    if original is not None and not original.unknown and (original or "compare" in options):
         result, refused = reduce_graphs(asked, original, quiet)
         if result:
             return result
@@ -138,11 +138,6 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         both = DoesNotFail("; ".join([f"{error}; but {original}", *refused]))
         both.original = original
         raise both from error
-
-
-def verdict_of(model: Path, inputs: Path | None, backend: str, options: MinifyOptions) -> Verdict:
-    known = {key: value for key, value in options.items() if key in CheckOptions.__annotations__}
-    return check(model, inputs, backend, **cast(CheckOptions, known))
 
 
 def require_same_end(failing: Path, backend: str, options: MinifyOptions, original: Original) -> None:
@@ -182,11 +177,11 @@ def reduce_graphs(asked: Asked, original: Original, quiet: bool) -> tuple[Result
                 return reduce_program((program, None, backend, failing, options), quiet), refused
             except BadInput as error:
                 refused.append(str(error))
-    for program in saved.programs if options.get("grad") and not {"compare", "tol"} & options.keys() else ():
+    for program in saved.programs if options.get("grad") else ():
         with contextlib.suppress(DoesNotFail, BadInput):
-            tolerance = verdict_of(program, None, backend, options).sum_tolerance
-            finer = cast(MinifyOptions, {**options, "tol": tolerance})
-            if tolerance is not None and verdict_of(program, None, backend, finer).kind == "gradient":
+            verdict = verdict_of(program, None, backend, options)
+            if with_finer_tolerance(program, backend, options, verdict):
+                finer = cast(MinifyOptions, {**options, "tol": verdict.sum_tolerance})
                 return reduce_program((program, None, backend, failing, finer), quiet), refused
     return None, refused
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,10 @@ def how_of(options: Mapping[str, Any]) -> How:
 
 def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
     """Results, what is left in the inputs and buffers, and gradients."""
-    args, kwargs = copies(arguments)
+    try:
+        args, kwargs = copies(arguments)
+    except Exception as error:
+        raise ReproMinifyError(f"its inputs cannot be copied: {first_line(error)}") from error
     leaves = [x for x in tensors_in((args, kwargs)) if how.grad and x.is_floating_point()]
     for leaf in leaves:
         leaf.requires_grad_()
@@ -215,12 +219,10 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
 
     expected, unsure, refusal = [], "", ""
     try:
-        copies(arguments)
-    except Exception as error:
-        raise ReproMinifyError(f"its inputs cannot be copied: {first_line(error)}") from error
-    try:
         expected = ran(call, arguments, how)
         unsure = difference(expected, ran(call, arguments, how), None)
+    except ReproMinifyError:
+        raise
     except Exception as error:
         refusal = first_line(error)
     if unsure:
@@ -229,7 +231,7 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
     if unknown := [key for key in config if key not in torch._inductor.config._config]:
         raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")
     torch._dynamo.reset()  # what was compiled before had other entries
-    exact = in_float64(call, arguments, how)
+    exact = functools.cache(lambda: in_float64(call, arguments, how))
     with torch._inductor.config.patch(config), torch._dynamo.config.patch(suppress_errors=False):
         compiled = torch.compile(call, mode=how.mode, dynamic=how.dynamic)
         for which in ("", "in its second call "):
@@ -243,7 +245,7 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
                 return Raised(f"{which}it raises {first_line(error)}")
             if refusal:
                 return Accepted(refusal)
-            if problem := difference(expected, found, exact):
+            if problem := difference(expected, found, exact()):
                 return type(problem)(which + problem)
     return ""
 

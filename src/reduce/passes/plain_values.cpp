@@ -82,13 +82,14 @@ std::optional<Formula> plainer_number(const Program &program, size_t i) {
 /// One number everywhere, with two digits.
 std::optional<Formula> shorter_number(const Program &program, size_t i) {
   const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
-  if (!number || difficulty(rounded(*number, 2)) >= difficulty(*number))
+  if (!number)
     return std::nullopt;
-  return full_formula(rounded(*number, 2));
+  const double shorter = rounded(*number, 2);
+  return difficulty(shorter) < difficulty(*number) ? std::optional(full_formula(shorter)) : std::nullopt;
 }
 
 bool is_full(const ProgramInput &input) {
-  return input.formula && input.formula->kind == Formula::Kind::Full;
+  return input.formula && input.formula->kind == Kind::Full;
 }
 
 /// Drawn when it was larger: a count may do by now.
