@@ -59,7 +59,7 @@ public:
 enum class StepKind {
   Pass,          ///< it rewrites a graph; steps of TorchScript and of runtimes are taken for that too
   Compiler,      ///< all that one compiler does: "aot_eager"
-  Setting,       ///< what an entry of a configuration switches: "layout_optimization=False"
+  Setting,       ///< what an entry of a configuration switches: "layout_optimization"
   Decomposition, ///< it replaces an operator by others
   Lowering,      ///< it replaces an operator by generated code; without it, nothing is fused with that operator
 };
@@ -69,6 +69,7 @@ struct OwnFinding {
   std::string pass;   ///< "inductor/lowerings": that part
   StepKind kind = StepKind::Pass;
   std::string name;       ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
+  std::string setting;    ///< where the kind is Setting: that with which it is right, "layout_optimization=False"
   bool confirmed = false; ///< with the part left out, and with its applications before this one, it is right
   std::string note;       ///< what else the library knows, in sentences
 };

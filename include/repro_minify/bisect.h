@@ -27,7 +27,8 @@ struct Bisection {
   std::optional<std::string> guilty;
   std::string pass;               ///< that the guilty step runs, or its part: "inductor/lowerings"; empty without one
   StepKind kind = StepKind::Pass; ///< of the guilty step
-  std::string name; ///< the library's name for that application, "reinplace_inplaceable_ops"; may be empty
+  std::string name;    ///< the library's name for that application, "reinplace_inplaceable_ops"; may be empty
+  std::string setting; ///< where the kind is Setting: that with which it is right, "layout_optimization=False"
   /// Earlier steps that the failure takes: the result is wrong with these and the guilty one alone, and right if one of
   /// them is missing.
   std::vector<std::string> needs;

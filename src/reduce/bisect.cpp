@@ -52,6 +52,7 @@ private:
     found_.pass = finding->pass;
     found_.kind = finding->kind;
     found_.name = finding->name;
+    found_.setting = finding->setting;
     found_.confirmed = finding->confirmed;
     found_.message = "wrong after " + finding->guilty;
     found_.note = finding->note;

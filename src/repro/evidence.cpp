@@ -64,7 +64,7 @@ std::string of_guilty_step(const ReproFacts &facts) {
   if (kind == StepKind::Lowering) // which ends fusion there too
     return "With a fallback in place of TorchInductor's lowering of " + name + of_step + gone;
   if (kind == StepKind::Setting)
-    return "With " + name + of_step + gone;
+    return "With " + markdown_code(facts.bisection->setting) + of_step + gone;
   return (kind == StepKind::Decomposition ? "Without the decomposition of " : "Without ") + name + of_step + gone;
 }
 

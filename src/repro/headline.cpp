@@ -205,7 +205,7 @@ std::string blamed_in_title(const ReproFacts &facts) {
            : fails_under(facts, ablation_names::decomposed).value_or(false)   ? "decompositions"
            : has_row(facts, ablation_names::decomposed)                       ? "AOTAutograd"
                                                                               : "";
-  return name.empty() ? step : kind == StepKind::Setting ? name.substr(0, name.find('=')) : name;
+  return name.empty() ? step : name;
 }
 
 } // namespace

@@ -39,6 +39,7 @@ struct Parts {
   std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
   std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
   bool attributes_share = false;                               ///< memory: an expression names another attribute
+  bool inputs_share = false;                                   ///< memory: an expression names another input
   bool has_constants = false;
   ReproFiles files;
 };
@@ -96,6 +97,7 @@ Parts make_parts(const Program &given, bool grad) {
     bytes = most_literal_bytes + 1; // a type that has no literal travels in the files
   }
   parts.attributes_share = of_attributes.shares();
+  parts.inputs_share = of_inputs.shares();
   if (bytes > most_literal_bytes) {
     parts.files.inputs_from_file = true;
     parts.files.module_from_file |= !parts.attributes.empty();
@@ -130,9 +132,12 @@ public:
   Values(const Program &program, const ReproFacts &facts, const Parts &parts, const BackendSource &source)
       : program_(program), facts_(facts), parts_(parts), source_(source) {}
 
+  std::string template_name() const { return is_plain() ? "repro_plain.cpp.tpl" : "repro.cpp.tpl"; }
+
   json all() const {
     json values = {{"differs", differs_function(facts_, {mentions_complex(), returns_plain_values()})}};
-    for (const json &part : {introduction(), environment(), module(), inputs(), run(), calls_and_kind(), settings()})
+    for (const json &part :
+         {introduction(), environment(), module(), inputs(), run(), calls_and_kind(), settings(), plain_form()})
       values.update(part);
     return values;
   }
@@ -228,6 +233,36 @@ private:
         ++place;
       }
     return places;
+  }
+
+  /// True for a program that takes a statement for each side: it raises, or returns one tensor, which is another.
+  bool is_plain() const {
+    const bool is_usual = !facts_.not_reduced && facts_.libraries.empty() && !on_cuda() && !facts_.check.grad &&
+                          !facts_.check.autocast && !sets_determinism() && !facts_.reads_unwritten.value_or(false) &&
+                          !facts_.train && !per_call() && facts_.original_runs <= 1 && !views_as_dtype();
+    const bool is_in_one_file = !parts_.files.inputs_from_file && !parts_.files.module_from_file &&
+                                !parts_.has_constants && source_.file_scope.empty() && source_.files.empty();
+    return is_usual && is_in_one_file && (facts_.signature.kind == FailureKind::Exception || returns_wrong_tensor()) &&
+           !any_node(program_.graph->block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
+  }
+
+  json plain_form() const {
+    constexpr size_t most = 70; // characters, with which the line has 120
+    std::vector<std::string> expressions;
+    for (const auto &[name, expression] : parts_.inputs)
+      expressions.push_back(expression);
+    const std::string list = braced(expressions);
+    const bool is_exception = facts_.signature.kind == FailureKind::Exception;
+    return {{"same", same_condition(facts_)},
+            {"own_includes", source_.includes},
+            {"few_inputs", parts_.inputs_share || list.size() > most ? "" : list},
+            {"found_in_words", is_exception ? "Found:    " + facts_.reduced.message : ""}};
+  }
+
+  bool returns_wrong_tensor() const {
+    const auto outputs = program_.graph->outputs();
+    return facts_.signature.where == "output" && !same_condition(facts_).empty() && outputs.size() == 1 &&
+           outputs[0]->type()->kind() == c10::TypeKind::TensorType && !mentions_complex();
   }
 
   bool returns_dict() const {
@@ -351,7 +386,8 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
   const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
   const GeneratedSource *generated = facts.backend->parts().generated;
   const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();
-  write_atomically(folder + "/repro.cpp", render("repro.cpp.tpl", Values(program, facts, parts, source).all()));
+  const Values values(program, facts, parts, source);
+  write_atomically(folder + "/repro.cpp", render(values.template_name(), values.all()));
   write_atomically(folder + "/CMakeLists.txt", repro_cmake_lists(source.libraries, !facts.libraries.empty()));
   for (const auto &[name, text] : source.files)
     write_atomically(folder + "/" + name, text);

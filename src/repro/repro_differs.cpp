@@ -67,6 +67,27 @@ std::string differs_function(const ReproFacts &facts, const ReturnedKinds &retur
                  {"equal_nan", predicate.equal_nan}});
 }
 
+std::string same_condition(const ReproFacts &facts) {
+  const FailureKind kind = facts.signature.kind;
+  if (kind == FailureKind::Dtype)
+    return "found.scalar_type() == expected.scalar_type()";
+  if (kind == FailureKind::Shape)
+    return "found.sizes() == expected.sizes()";
+  if (kind != FailureKind::Accuracy && kind != FailureKind::Nan)
+    return "";
+  const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
+  if (is_about_places(facts))
+    return leaf && leaf->ref_inf == leaf->res_inf ? "at::equal(found.isnan(), expected.isnan())" : "";
+  const Predicate predicate = predicate_of(facts);
+  if (predicate.form != Predicate::Form::Close || predicate.floating_only || predicate.quantised)
+    return "";
+  const std::string cast = predicate.as_it_is ? "" : ".to(at::kDouble)", found = "found" + cast,
+                    expected = "expected" + cast;
+  return "at::allclose(" + (predicate.relative_to_expected ? found + ", " + expected : expected + ", " + found) +
+         ", /*rtol=*/" + double_literal(predicate.rtol) + ", /*atol=*/" + double_literal(predicate.atol) +
+         ", /*equal_nan=*/" + (predicate.equal_nan ? "true" : "false") + ")";
+}
+
 nlohmann::json differs_json(const ReproFacts &facts) {
   const Predicate predicate = predicate_of(facts);
   return {{"form", form_of(facts, predicate)},

@@ -166,6 +166,21 @@ Program program_with_numbers() {
   return program;
 }
 
+/// Adds what takes a statement for each side, for every backend and every kind that has such a form.
+void add_plain(OneFile &all) {
+  Program program = small_program();
+  for (auto &input : program.inputs)
+    input.role = input.role == Role::Constant ? Role::Buffer : input.role;
+  for (const auto &row : list_backends())
+    if (row.name != "inductor" && row.name.find_first_of("<:PC") == std::string::npos)
+      for (const FailureKind kind :
+           {FailureKind::Accuracy, FailureKind::Nan, FailureKind::Dtype, FailureKind::Shape, FailureKind::Exception}) {
+        ReproFacts facts = facts_of(kind, false, false, row.name);
+        facts.reduced.failing_call = kind == FailureKind::Nan ? 3 : 1;
+        all.add(write(program, facts).source);
+      }
+}
+
 TEST(EmittedCpp, CompilesWhateverTheFailure) {
   OneFile all;
   const Program program = small_program();
@@ -173,6 +188,7 @@ TEST(EmittedCpp, CompilesWhateverTheFailure) {
   add_variants(all, program);
   add_backends(all, program);
   add_values(all);
+  add_plain(all);
   for (const FailureKind kind : kinds)
     all.add(write(program_with_numbers(), facts_of(kind, false, false)).source);
   const Program names = program_with_names();

@@ -232,7 +232,8 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   EXPECT_TRUE(has(issue_of(facts), "With a fallback in place of TorchInductor's lowering of `gt`")) << issue_of(facts);
   facts.bisection->guilty = "inductor/inductor_layout_optimization";
   facts.bisection->kind = StepKind::Setting;
-  facts.bisection->name = "layout_optimization=False";
+  facts.bisection->name = "layout_optimization";
+  facts.bisection->setting = "layout_optimization=False";
   EXPECT_TRUE(has(issue_of(facts), " With `layout_optimization=False` (`inductor/inductor_layout_optimization`) it is "
                                    "right."))
       << issue_of(facts);

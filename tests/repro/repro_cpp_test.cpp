@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace repro_minify {
 namespace {
 
@@ -35,6 +37,17 @@ TEST(ReproCpp, ASmallProgramIsOneFile) {
   EXPECT_NE(written.source.find("torch::tensor({1, 2, 3, 4, 5, 6}, at::kLong)"), std::string::npos) << written.source;
   EXPECT_NE(written.source.find("torch.div("), std::string::npos) << written.source;
   EXPECT_NE(written.source.find("torch::jit::StaticModule"), std::string::npos);
+}
+
+TEST(ReproCpp, OneOperatorTakesFortyLines) {
+  Program program;
+  program.graph = std::make_shared<torch::jit::Graph>();
+  InputBuilder builder(program);
+  torch::jit::Value *input = builder.add_tensor(at::ones({2}), Role::Input, "x", Formula{.kind = Formula::Kind::Ones});
+  program.graph->registerOutput(program.graph->insert(torch::jit::aten::relu, {input}));
+  const Written written = write(program, facts_for("freeze", {FailureKind::Accuracy, "output", ""}, "m"));
+  EXPECT_LE(std::count(written.source.begin(), written.source.end(), '\n'), 40) << written.source;
+  EXPECT_NE(written.source.find("const bool same = at::allclose("), std::string::npos) << written.source;
 }
 
 TEST(ReproCpp, LargeDataTravelsBesideIt) {

@@ -92,17 +92,15 @@ protected:
 /// One that cannot be started now, though it could be before, has said nothing of the model.
 class StartedProgram final : public AskedProgram {
 public:
-  StartedProgram(const std::vector<std::string> &words, const torch::jit::Module &module, const fs::path &parent)
-      : AskedProgram(words, module, parent), not_started_(words.at(0) + ": cannot be started: ") {}
+  using AskedProgram::AskedProgram;
 
 private:
   End run(const std::vector<std::string> &files) override {
     End end = AskedProgram::run(files);
-    if (end.exit_code == 127 && end.message.rfind(not_started_, 0) == 0)
+    if (!end.is_started)
       throw NoAnswer(end.message);
     return end;
   }
-  const std::string not_started_;
 };
 
 /// The same, asked of a program that serves.
@@ -114,7 +112,7 @@ public:
 private:
   End run(const std::vector<std::string> &files) override {
     const CommandEnd end = server_->ask(files, seed());
-    return {end.signal, end.exit_code, end.message};
+    return {end.signal, end.exit_code, end.message, true};
   }
   const std::shared_ptr<const CommandServer> server_;
 };

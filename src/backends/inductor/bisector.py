@@ -31,21 +31,24 @@ def serve(connection):
         state = CompilerBisector.get_run_state(backend, subsystem) if subsystem else None
         applied = sum(CompilerBisector.get_bisect_range(backend, subsystem)) // 2 + 1 if state == "bisect" else None
         wire.send(connection, {"try": {"folder": folder, "backend": backend, "subsystem": subsystem, "state": state,
-                                       "applied": applied, "switch": switch(backend, subsystem)}})  # fmt: skip
+                                       "applied": applied, **switch(backend, subsystem)}})  # fmt: skip
         header, _ = wire.receive(connection)
         return header["right"]
 
     CompilerBisector.in_process_cache = folder
     with contextlib.redirect_stdout(io.StringIO()):
         result = CompilerBisector.do_bisect(is_right)
-    found = {**vars(result), "switch": switch(result.backend, result.subsystem)} if result else None
+    found = {**vars(result), **switch(result.backend, result.subsystem)} if result else None
     wire.send(connection, {"found": found})
 
 
 def switch(backend, subsystem):
-    """Returns "emulate_precision_casts=True" for a subsystem that sets an entry of a configuration, else None."""
+    """Returns {"setting": "emulate_precision_casts", "switch": "emulate_precision_casts=True"} for a subsystem that sets
+    an entry of a configuration, else two of None."""
     change = CompilerBisector.get_subsystem_object(backend, subsystem) if subsystem else None
-    return f"{change.config_field}={change.config_value}" if isinstance(change, ConfigChange) else None
+    if not isinstance(change, ConfigChange):
+        return {"setting": None, "switch": None}
+    return {"setting": change.config_field, "switch": f"{change.config_field}={change.config_value}"}
 
 
 def parts():

@@ -64,8 +64,12 @@ public:
     for (size_t count = 1; count <= steps.size(); ++count) {
       const std::vector<std::string> taken(steps.begin(), steps.begin() + static_cast<long>(count));
       if (fails(with(taken), words_of(count)))
-        return OwnFinding{
-            .guilty = taken.back(), .pass = taken.back(), .name = "", .confirmed = true, .note = note_of(count)};
+        return OwnFinding{.guilty = taken.back(),
+                          .pass = taken.back(),
+                          .name = "",
+                          .setting = "",
+                          .confirmed = true,
+                          .note = note_of(count)};
     }
     return std::nullopt;
   }

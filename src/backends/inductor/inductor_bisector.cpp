@@ -41,10 +41,17 @@ OwnFinding finding_of(const json &found) {
             .pass = backend,
             .kind = StepKind::Compiler,
             .name = "",
+            .setting = "",
             .note = "None of its parts that can be switched off makes it right. "};
   const std::string part = backend + "/" + subsystem, detail = text_of(found, "debug_info");
   if (const std::string change = text_of(found, "switch"); !change.empty())
-    return {part, part, StepKind::Setting, change, true, "With " + change + " the result is right."};
+    return {.guilty = part,
+            .pass = part,
+            .kind = StepKind::Setting,
+            .name = text_of(found, "setting"),
+            .setting = change,
+            .confirmed = true,
+            .note = "With " + change + " the result is right."};
   const int last = found.at("bisect_number").get<int>();
   std::string note = detail.empty() ? "" : "That is " + detail + ". ";
   note += "Without " + part + " the result is right";
@@ -53,7 +60,13 @@ OwnFinding finding_of(const json &found) {
             " before that one";
   note += ". To see it with repro.py: TORCH_BISECT_BACKEND=" + backend + " TORCH_BISECT_SUBSYSTEM=" + subsystem +
           " TORCH_BISECT_MAX=" + std::to_string(last) + " is wrong, " + std::to_string(last - 1) + " is right.";
-  return {part + "#" + std::to_string(last + 1), part, kind_of(subsystem), detail, true, note};
+  return {.guilty = part + "#" + std::to_string(last + 1),
+          .pass = part,
+          .kind = kind_of(subsystem),
+          .name = detail,
+          .setting = "",
+          .confirmed = true,
+          .note = note};
 }
 
 } // namespace
