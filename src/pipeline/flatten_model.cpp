@@ -109,6 +109,8 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
     return result;
   }
   result.verdict = session.ask(inlined, wanted);
+  if (result.verdict.no_answer)
+    throw UserError(session.shown_path() + ": cannot be checked once its calls are inlined: " + result.verdict.message);
   if (!shows(result.verdict, wanted, session.options.same_failure)) {
     session.options.listener.say(
         Severity::Detail,

@@ -1,5 +1,6 @@
 // analysis.html: where the values part.
 #include "repro/atomic_file.h"
+#include "repro/error_curve.h"
 #include "repro/page.h"
 #include "repro/render.h"
 #include "repro/value_list.h"
@@ -53,6 +54,8 @@ void write_analysis_page(const AnalysisPage &page, const std::string &folder) {
                  {"graph", list.picture.svg},
                  {"no_graph_because", list.picture.problem},
                  {"entries", list.entries}};
+  const json curve = error_curve_json(analysis.rows);
+  values["curve"] = curve.is_null() ? "" : render("error_curve.svg.tpl", curve);
   values.update(head_json());
   write_atomically(folder + "/analysis.html", render("analysis.html.tpl", values));
 }

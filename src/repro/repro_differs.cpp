@@ -83,9 +83,9 @@ std::string same_condition(const ReproFacts &facts) {
     return "";
   const std::string cast = predicate.as_it_is ? "" : ".to(at::kDouble)", found = "found" + cast,
                     expected = "expected" + cast;
-  return "at::allclose(" + (predicate.relative_to_expected ? found + ", " + expected : expected + ", " + found) +
-         ", /*rtol=*/" + double_literal(predicate.rtol) + ", /*atol=*/" + double_literal(predicate.atol) +
-         ", /*equal_nan=*/" + (predicate.equal_nan ? "true" : "false") + ")";
+  return "at::allclose(" + (predicate.relative_to_expected ? found + ", " + expected : expected + ", " + found) + ", " +
+         double_literal(predicate.rtol) + ", " + double_literal(predicate.atol) + ", /*equal_nan=*/" +
+         (predicate.equal_nan ? "true" : "false") + ")";
 }
 
 nlohmann::json differs_json(const ReproFacts &facts) {

@@ -17,8 +17,8 @@ struct ReturnedKinds {
 /// Returns the function in C++; empty for a failure that no result shows.
 std::string differs_function(const ReproFacts &facts, const ReturnedKinds &returned);
 
-/// Returns a condition in C++ on the tensors `expected` and `found` that holds where the failure does not show; empty for
-/// a rule that takes more than one call. Complex and quantised tensors are not for it.
+/// Returns a condition in C++ on the tensors `expected` and `found` that holds where the failure does not show; empty
+/// for a rule that takes more than one call. Complex and quantised tensors are not for it.
 std::string same_condition(const ReproFacts &facts);
 
 /// Returns the values from which repro.py's comparison is written.

@@ -90,6 +90,18 @@ TEST(CommandBackend, WhatCannotBeStartedIsBadInput) {
   says(run_with(shell("exit 0"), {"--autocast"}), "give --no-autocast");
 }
 
+TEST(CommandBackend, WhatIsGoneSaysNothingOfTheModel) {
+  const TemporaryFolder folder;
+  const std::string program = folder / "once";
+  std::ofstream(program) << "#!/bin/sh\nrm \"$0\"\ncp \"$2\" \"$3\"\n";
+  fs::permissions(program, fs::perms::owner_all);
+  const Finished finished = run_program({test_paths::program, case_named("nnc_round_half").model(), "--backend",
+                                         "command:" + program, "-o", folder / "results"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_NE(finished.err.find("once: cannot be started: No such file or directory"), std::string::npos)
+      << describe(finished);
+}
+
 TEST(CommandBackend, MayBePython) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   if (std::string(test_paths::python).empty())

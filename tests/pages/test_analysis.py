@@ -41,6 +41,16 @@ def test_cause_and_carriers(analysis: Path, browser: Browser, width: int, scheme
     opened.check()
 
 
+def test_a_curve_shows_where_the_error_begins(analysis: Path, browser: Browser) -> None:
+    page = browser.open(analysis / "analysis.html", java_script_enabled=False).page
+    curves = page.locator("#errors path.step")
+    assert curves.count() == 2
+    assert curves.nth(0).get_attribute("d") != curves.nth(1).get_attribute("d")
+    values = json.loads((analysis / "analysis.json").read_text())["values"]
+    measured = [value for value in values if value["optimised_error"] is not None]
+    assert page.locator("#errors circle").count() == 2 * len(measured)
+
+
 def test_each_value_reads_as_a_list_too(analysis: Path, browser: Browser) -> None:
     page = browser.open(analysis / "analysis.html", java_script_enabled=False).page
     page.locator(".entries summary").click()

@@ -43,8 +43,8 @@ def serve(connection):
 
 
 def switch(backend, subsystem):
-    """Returns {"setting": "emulate_precision_casts", "switch": "emulate_precision_casts=True"} for a subsystem that sets
-    an entry of a configuration, else two of None."""
+    """Returns {"setting": "emulate_precision_casts", "switch": "emulate_precision_casts=True"} for a subsystem that
+    sets an entry of a configuration, else two of None."""
     change = CompilerBisector.get_subsystem_object(backend, subsystem) if subsystem else None
     if not isinstance(change, ConfigChange):
         return {"setting": None, "switch": None}

@@ -23,6 +23,12 @@
 {{/counts}}
 </div>
 <main>
+{{#curve}}
+<section id="errors">
+<h2>Errors along the graph</h2>
+<div class="wide">{{curve:x-source}}</div>
+</section>
+{{/curve}}
 <section id="original">
 {{#graph}}
 <p class="legend">
