@@ -1,8 +1,6 @@
 #include "repro/course.h"
 
-#include "core/number_text.h"
-
-#include <nlohmann/json.hpp>
+#include "repro/plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double width = 640, height = 180, left = 46, right = 12, top = 10, bottom = 26;
+using namespace plot;
 constexpr int colours = 8; ///< p0 to p7 of page.css
 
 /// Checks from left to right, operators upwards by their logarithm: from 1,000 to 500 is as much as from 2 to 1.
@@ -82,18 +80,14 @@ json course_json(const Course &course, int before) {
     from = point.checks;
     operators = point.operators;
   }
-  return {{"width", fixed_text(width, 1)},
-          {"height", fixed_text(height, 1)},
-          {"left", fixed_text(left, 1)},
-          {"right", fixed_text(width - right, 1)},
-          {"floor", fixed_text(height - bottom, 1)},
-          {"text_y", fixed_text(height - 8, 1)},
-          {"checks", last},
-          {"before", before},
-          {"after", operators},
-          {"marks", marks(axes, before, operators)},
-          {"steps", steps},
-          {"passes", passes}};
+  json values = frame();
+  values.update({{"checks", last},
+                 {"before", before},
+                 {"after", operators},
+                 {"marks", marks(axes, before, operators)},
+                 {"steps", steps},
+                 {"passes", passes}});
+  return values;
 }
 
 } // namespace repro_minify

@@ -1,8 +1,6 @@
 #include "repro/error_curve.h"
 
-#include "core/number_text.h"
-
-#include <nlohmann/json.hpp>
+#include "repro/plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +11,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double width = 640, height = 180, left = 46, right = 12, top = 10, bottom = 26;
+using namespace plot;
 
 /// Values from left to right, powers of ten upwards. No error at all stands on the floor, a power below the least.
-class Axes {
+class ErrorAxes {
 public:
-  explicit Axes(const std::vector<const AnalysisRow *> &rows) : count_(static_cast<double>(rows.size())) {
+  explicit ErrorAxes(const std::vector<const AnalysisRow *> &rows) : count_(static_cast<double>(rows.size())) {
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (const AnalysisRow *row : rows)
       for (const double error : {row->report.ref_error, row->report.res_error}) {
@@ -41,7 +39,7 @@ private:
   int low_ = -1, high_ = 0;
 };
 
-json curve(const char *side, int colour, const std::vector<const AnalysisRow *> &rows, const Axes &axes,
+json curve(const char *side, int colour, const std::vector<const AnalysisRow *> &rows, const ErrorAxes &axes,
            double LeafReport::*error) {
   std::string path;
   json points = json::array();
@@ -63,7 +61,7 @@ json error_curve_json(const std::vector<AnalysisRow> &rows) {
       compared.push_back(&row);
   if (compared.size() < 2)
     return nullptr;
-  const Axes axes(compared);
+  const ErrorAxes axes(compared);
   json marks = json::array();
   const int step = std::max(1, (axes.high() - axes.low()) / 6);
   for (int power = axes.high(); power > axes.low(); power -= step) {
@@ -71,16 +69,13 @@ json error_curve_json(const std::vector<AnalysisRow> &rows) {
     marks.push_back(
         {{"mark_y", fixed_text(y, 1)}, {"text_y", fixed_text(y + 4, 1)}, {"error", "1e" + std::to_string(power)}});
   }
-  return {{"width", fixed_text(width, 1)},
-          {"height", fixed_text(height, 1)},
-          {"left", fixed_text(left, 1)},
-          {"right", fixed_text(width - right, 1)},
-          {"text_y", fixed_text(height - 8, 1)},
-          {"values", compared.size()},
-          {"marks", marks},
-          {"curves",
-           {curve("eager", 0, compared, axes, &LeafReport::ref_error),
-            curve("optimised", 1, compared, axes, &LeafReport::res_error)}}};
+  json values = frame();
+  values.update({{"values", compared.size()},
+                 {"marks", marks},
+                 {"curves",
+                  {curve("eager", 0, compared, axes, &LeafReport::ref_error),
+                   curve("optimised", 1, compared, axes, &LeafReport::res_error)}}});
+  return values;
 }
 
 } // namespace repro_minify
