@@ -65,8 +65,9 @@ private:
   Nature of_special_values() const {
     if (auto found = of_memory_or_chance())
       return *found;
-    return {Kind::WrongValue, leaf_.ref_nan + leaf_.ref_inf == 0 ? "eager's elements are all finite there"
-                                                                 : "NaN and Inf are in other places than eager's"};
+    return {Kind::WrongValue, leaf_.ref_nan + leaf_.ref_inf == 0
+                                  ? "eager's elements are all finite there"
+                                  : "NaN and Inf are not where eager's are, or not of their sign"};
   }
 
   Nature of_whole_numbers() const {

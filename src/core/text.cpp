@@ -152,10 +152,14 @@ size_t path(std::string_view text, size_t at) {
   return rest > 0 ? slash + 1 + rest - at : 0;
 }
 
-/// Returns the length of a value's name, which begins at `at`, after its "%"; 0 where there is none.
+/// Returns the length of a value's name, which begins at `at`, after PyTorch's "%" or ONNX Runtime's words; 0 where
+/// there is none.
 size_t value_name(std::string_view text, size_t at) {
   const auto is_name = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; };
-  return at > 0 && text[at - 1] == '%' ? run(text, at, is_name) : 0;
+  for (const char *before : {"%", "parameter (", "node (", "Node (", "with name '", "Name:'"})
+    if (text.substr(0, at).ends_with(before))
+      return run(text, at, is_name);
+  return 0;
 }
 
 /// The number in "kind: 24" is a name: it gets a letter before it, and is none any more.

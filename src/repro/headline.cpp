@@ -101,7 +101,12 @@ BothValues values_of(const LeafReport &leaf, FailureKind kind) {
   if (kind == FailureKind::Nan) {
     const std::string expected = special_values(leaf.ref_nan, leaf.ref_inf, leaf.res_nan),
                       found = special_values(leaf.res_nan, leaf.res_inf, leaf.ref_nan);
-    return {expected, found + (found == expected ? " in other places" : ""), ""};
+    const auto &sizes = leaf.ref_form->sizes;
+    const bool alone = std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
+    const char *differs = leaf.ref_inf == 0 ? " in other places"
+                          : alone           ? " of the other sign"
+                                            : " in other places or of the other sign";
+    return {expected, found + (found == expected ? differs : ""), ""};
   }
   if (std::isnan(leaf.ref_at_worst) || std::isnan(leaf.res_at_worst))
     return {};

@@ -130,6 +130,11 @@ TEST(Issue, SaysInItsTitleWhatIsWrongAboutATensorOfTheRightType) {
   facts.reduced.outputs[0].ref_nan = 4;
   facts.reduced.outputs[0].ref_inf = facts.reduced.outputs[0].res_nan = facts.reduced.outputs[0].res_inf = 0;
   EXPECT_TRUE(has(issue_of(facts), "gives no NaN, expected 4 NaN")) << issue_of(facts);
+  facts.reduced.outputs[0].ref_nan = 0;
+  facts.reduced.outputs[0].ref_inf = facts.reduced.outputs[0].res_inf = 1;
+  EXPECT_TRUE(has(issue_of(facts), "gives 1 Inf in other places or of the other sign, expected 1 Inf"));
+  facts.reduced.outputs[0].ref_form->sizes = {1, 1};
+  EXPECT_TRUE(has(issue_of(facts), "gives 1 Inf of the other sign, expected 1 Inf")) << issue_of(facts);
 }
 
 TEST(Issue, SaysWhyEagerIsRight) {

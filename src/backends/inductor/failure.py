@@ -2,6 +2,9 @@
 
 import re
 
+OF_OPENVINO = re.compile(r" (at|from) \S+:\d+:$")  # "Check 'false' failed at src/report.cpp:151:"
+OF_ONNX_RUNTIME = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (This is an invalid model\. )?")
+
 
 def first_sentence(error):
     """What a person needs of it: the innermost exception, without stacks and without what differs from run to run."""
@@ -20,9 +23,18 @@ def first_sentence(error):
         for line in text.splitlines():
             if ": error: " in line or ": fatal error: " in line:
                 return "C++ compile error: " + line.split("error: ", 1)[1].strip()
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = lines[0] if lines else ""
+    first = reason([line.strip() for line in text.splitlines() if line.strip()] or [""])
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
+
+
+def reason(lines):
+    """The line that says what is wrong. OpenVINO first names places in its source, and may end with a list of
+    operators, of which one is enough; ONNX Runtime begins with a code."""
+    if not OF_OPENVINO.search(lines[0]):
+        return OF_ONNX_RUNTIME.sub("", lines[0])
+    said = [line for line in lines if not line.endswith(":")] or lines
+    listed = [line[3:].split(", ")[0] for line in said if line.startswith("-- ")]
+    return (listed or said)[0].split(" name: ")[0]
 
 
 def missing_header(output):

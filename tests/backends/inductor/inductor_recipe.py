@@ -18,6 +18,7 @@ import torch
 import needs
 import recipe
 from calls import Untranslatable
+from failure import first_sentence
 
 RIGHT = "def compile(program, inputs):\n    return program.module()\n"
 
@@ -125,6 +126,15 @@ class Recipes(unittest.TestCase):
         assert "ends the process" in raised(Untranslatable, lambda: ran(calling("raise SystemExit(0)")))
         assert "returns 1 results, where the program has 2" in raised(RuntimeError, lambda: ran(calling("return [x]")))
         assert "no such operator" in raised(KeyError, lambda: ran(calling("raise KeyError('no such operator')")))
+
+    def test_of_a_long_message_the_line_is_told_that_says_what_is_wrong(self):
+        places = "Exception from src/core.cpp:133:\nCheck 'newNode' failed at src/node.cpp:1626:\n"
+        said = "Unsupported operation of type: Convolution name: convolution/Convolution.0\nDetails:\nmore"
+        assert first_sentence(RuntimeError(places + said)) == "Unsupported operation of type: Convolution"
+        said = "Model wasn't converted.\n-- aten.a with a message:\nfew inputs\nS:\n-- No rule for: aten.a, aten.b"
+        assert first_sentence(RuntimeError(places + said)) == "No rule for: aten.a"
+        assert first_sentence(RuntimeError("[ONNXRuntimeError] : 1 : FAIL : Type Error: a")) == "Type Error: a"
+        assert first_sentence(RuntimeError("expected one of:\na\nb")) == "expected one of:"
 
     def test_a_fork_that_comes_back_ends(self):
         before = os.getpid()
