@@ -36,7 +36,9 @@ class Recipe:
         return function(*arguments, **options) if function else default
 
     def prepare(self):
-        """Does once what every child would do again: imports. Sessions and threads are for the children."""
+        """Does once what every child would do again: imports, which the first export takes seconds for. Sessions and
+        threads are for the children."""
+        exported(torch.nn.Linear(1, 1), (torch.zeros(1),)).run_decompositions()
         self.part("prepare", None)
 
     def options_with(self, steps):

@@ -5,6 +5,7 @@ inductor_recipe.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 
 import ast
 import os
+import subprocess
 import sys
 import tempfile
 import types
@@ -158,6 +159,16 @@ class Recipes(unittest.TestCase):
         assert torch.equal(ran(text, ["torch.export"])[0], INPUTS[0] + 1)
         assert torch.equal(ran(text, ["torch.export", "conv"])[0], INPUTS[1])
         assert torch.equal(ran(text)[0], INPUTS[0])
+
+    def test_a_child_of_a_prepared_one_imports_nothing_to_export(self):
+        text = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import torch, recipe\n"
+            "recipe.Recipe('aotinductor', {}).prepare()\nbefore = set(sys.modules)\n"
+            "recipe.exported(torch.nn.LayerNorm(2), (torch.ones(2),)).run_decompositions()\n"
+            "print(*set(sys.modules) - before)"
+        )
+        given = [sys.executable, "-W", "ignore", "-c", text, str(recipe.FOLDER.parent)]
+        assert subprocess.run(given, capture_output=True, text=True, check=True).stdout.split() == []
 
     def test_one_without_a_text_is_written_down_itself(self):
         imports, statements = made(RIGHT).as_written()
