@@ -277,6 +277,9 @@ TEST(Issue, NamesTheExceptionThatIsRaised) {
   facts.reduced.message = "C++ compile error: use of undeclared identifier";
   EXPECT_TRUE(
       headline(small_program(), facts, "").ends_with(" raises C++ compile error: use of undeclared identifier"));
+  facts.reduced.message = "DispatchError: nothing for <OpOverload(op='aten.median')> -> Tensor, a < b";
+  EXPECT_TRUE(headline(small_program(), facts, "")
+                  .ends_with(" raises DispatchError: nothing for OpOverload(op='aten.median') -> Tensor, a  b"));
 }
 
 } // namespace
