@@ -158,6 +158,17 @@ def through_half(x: torch.Tensor) -> torch.Tensor:
     return x.half().float()
 
 
+def test_the_reference_in_float64_sees_memory_as_the_model_does() -> None:
+    """Between the elements of a view, and in what two inputs share."""
+    memory = torch.ones(4)
+    for model, inputs, result in (
+        (lambda x: torch.as_strided_copy(x.add_(1), (3,), (1,)), (memory[::2],), [2, 1, 2]),
+        (lambda x, y: (x.zero_(), y + 1)[1], (memory[:2], memory[1:3]), [1, 2]),
+    ):
+        reference = in_float64(model, (inputs, {}), How(False, None, None))
+        assert reference is not None and reference[0].tolist() == result
+
+
 def test_a_cast_that_the_program_asks_for_rounds_nothing_in_float64() -> None:
     """TorchInductor leaves out the cast to float16, which PyTorch closes as intended."""
     x = torch.tensor([0.1, 0.3])

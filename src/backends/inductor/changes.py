@@ -21,6 +21,7 @@ from torch.utils import _pytree as pytree
 
 import fx_effects
 import fx_signatures
+import wide
 
 ROUNDED = (torch.bfloat16, torch.float16)
 FLOATING = (*ROUNDED, torch.float32, torch.float64)
@@ -253,7 +254,7 @@ class Wider(Interpreter):
 
     def cast(self, value: torch.Tensor) -> torch.Tensor:
         kinds = FLOATING if self.dtype in FLOATING else INTEGRAL
-        return value.to(self.dtype) if value.dtype in (*kinds, *INTEGRAL) else value
+        return wide.in_dtype(value, self.dtype) if value.dtype in (*kinds, *INTEGRAL) else value
 
     @staticmethod
     def rounded(value: Any, dtypes: list[torch.dtype]) -> Any:

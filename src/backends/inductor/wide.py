@@ -15,3 +15,13 @@ class Wide(TorchDispatchMode):
         if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
             kwargs = {**kwargs, "dtype": torch.float64}
         return func(*args, **kwargs)
+
+
+def in_dtype(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Returns a copy of all the memory that a tensor is a view of, seen in the same way: `to` closes gaps between
+    elements, and an as_strided after it reads others."""
+    if value.layout != torch.strided:
+        return value.to(dtype)
+    memory = value.untyped_storage().nbytes() // value.itemsize
+    whole = value.as_strided((memory,), (1,), 0).to(dtype)
+    return whole.as_strided(value.shape, value.stride(), value.storage_offset())

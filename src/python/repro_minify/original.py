@@ -138,8 +138,18 @@ def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.
 
 
 def in_float64(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor] | None:
+    memories: dict[tuple[int, torch.dtype], torch.Tensor] = {}
+
     def wide(value: Any) -> Any:
-        return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+        """Seen in the same memory in the same way: an as_strided reads between the elements too."""
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            return value
+        if value.layout != torch.strided:
+            return value.double()
+        memory = value.untyped_storage()
+        if (key := (memory.data_ptr(), value.dtype)) not in memories:
+            memories[key] = value.detach().as_strided((memory.nbytes() // value.itemsize,), (1,), 0).double()
+        return memories[key].as_strided(value.shape, value.stride(), value.storage_offset())
 
     try:
         other = copy.deepcopy(call).double() if isinstance(call, torch.nn.Module) else call

@@ -43,6 +43,14 @@ class Explanations(unittest.TestCase):
 
         self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("left out", "clone", ""))
 
+    def test_another_dtype_leaves_a_view_as_it_is(self):
+        module = program(("add_", "%0", 1), (torch.as_strided_copy, "%0", (3,), (2,)))
+
+        def compiled(x):
+            return (torch.as_strided_copy(x.add_(1).contiguous(), (3,), (2,)),)
+
+        self.assertIsNone(explanation(module, compiled, torch.arange(10.0)[::2]))
+
     def test_a_write_that_comes_too_early(self):
         module = program((operator.mul, "%0", 2), (operator.setitem, "%0", slice(0, 1), 9.0), ("add", "%mul", 1))
 
