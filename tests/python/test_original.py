@@ -9,6 +9,7 @@ import pytest
 import repro_minify
 import torch
 from models import doubled
+from repro_minify.errors import first_line
 from repro_minify.original import Accepted, How, Original, difference, how_of, in_float64, problem_of
 from repro_minify.testing import assert_compiled_same
 
@@ -227,6 +228,8 @@ def test_what_eager_refuses_and_torch_compile_takes_is_said() -> None:
     """TorchInductor of 2.13 gives numbers of memory that nothing has written to."""
     found = problem_of(refuses, ((torch.ones(1, 1, 0),), {}), how_of({}))
     assert isinstance(found, Accepted) and "should be greater than 0" in found
+    found = problem_of(lambda x: torch.normal(x, -x), ((X,), {}), how_of({}))
+    assert isinstance(found, Accepted) and "std >= 0.0" in found
     with pytest.raises(repro_minify.ReproMinifyError, match="eager itself raises"):  # so does torch.compile
         problem_of(lambda x: x.view(7), ((torch.ones(1, 1),), {}), how_of({}))
 
@@ -253,6 +256,12 @@ class Turns(torch.nn.Module):
 def test_why_nothing_is_known_of_a_model_is_said_where_it_has_no_trace(work: Path) -> None:
     with pytest.raises(repro_minify.BadInput, match="cannot be made TorchScript: .*; two eager runs differ: value 1"):
         repro_minify.minify(Turns(), X)
+
+
+def test_what_a_backend_raised_is_said_and_not_that_it_raised() -> None:
+    error = RuntimeError("backend='inductor' raised:\nValueError: why")
+    error.inner_exception = ValueError("why")  # type: ignore[attr-defined]
+    assert first_line(error) == "ValueError: why"
 
 
 def test_inputs_that_cannot_be_copied_are_no_fault_of_eager() -> None:

@@ -237,7 +237,8 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         refusal = first_line(error)
     if unsure:
         raise ReproMinifyError(f"two eager runs differ: {unsure}")
-    config = {"fallback_random": True, "compile_threads": 1, **how.config}
+    # Without a result to compare numbers need not be drawn as in eager, by operators that refuse what it refuses.
+    config = {"fallback_random": not refusal, "compile_threads": 1, **how.config}
     if unknown := [key for key in config if key not in torch._inductor.config._config]:
         raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")
     torch._dynamo.reset()  # what was compiled before had other entries
