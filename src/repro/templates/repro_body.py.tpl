@@ -71,8 +71,8 @@ def run({{#is_module}}prepare{{/is_module}}{{#no_is_module}}call{{/no_is_module}
     parts = [torch.view_as_real(r) if r.is_complex() else r for r in results if torch.is_tensor(r) and r.requires_grad]
     leaves = [leaf for leaf in [{{leaves:x-source}}] if leaf.requires_grad]
     loss = sum(part.sum() / part.numel() for part in parts)
-    gradients = torch.autograd.grad(loss, leaves, allow_unused=True) if parts else []
-    return [{{#forward_too}}*results, {{/forward_too}}*(torch.zeros(()) if g is None else g for g in gradients)]
+    gradients = torch.autograd.grad(loss, leaves, materialize_grads=True) if parts else map(torch.zeros_like, leaves)
+    return [{{#forward_too}}*results, {{/forward_too}}*gradients]
 {{/loss}}
 {{#state}}
     return [{{arguments:x-source}}{{#is_module}}, *model.buffers(){{/is_module}}]
