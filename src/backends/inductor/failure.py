@@ -23,6 +23,8 @@ def first_sentence(error):
         for line in text.splitlines():
             if ": error: " in line or ": fatal error: " in line:
                 return "C++ compile error: " + line.split("error: ", 1)[1].strip()
+    if found := re.search(r"with fake tensors: .* got (\w+)\((['\"])(.+)\2\)$", text, re.MULTILINE):  # by Dynamo
+        name, text = found[1], found[3].replace("\\n", "\n")
     first = reason([line.strip() for line in text.splitlines() if line.strip()] or [""])
     return first if name == "RuntimeError" and first else f"{name}: {first}" if first else name
 

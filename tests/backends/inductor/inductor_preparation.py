@@ -143,6 +143,11 @@ class AKernel(unittest.TestCase):
         self.assertEqual(first_sentence(said[0]), first_sentence(said[1]))
         self.assertEqual([error.output.count(": error: ") for error in said], [1, 2])
 
+    def test_a_shape_that_dynamo_finds_wrong_is_said(self):
+        with self.assertRaises(torch._dynamo.exc.TorchRuntimeError) as raised:
+            torch.compile(lambda x: x.view(7), backend="eager")(torch.ones(2))
+        self.assertEqual(first_sentence(raised.exception), "shape '[7]' is invalid for input of size 2")
+
     def test_that_a_compiler_could_not_look_at_is_tried_again(self):
         text = 'extern "C" void kernel(float*) { /* tried again */ }\n'
         broken = mock.patch.object(kernels.CppBuilder, "build", side_effect=CppCompileError(["g++"], "Killed signal"))
