@@ -109,13 +109,12 @@ def naming_parts(is_disabled):
 
 def matching_patterns(patterns, graph):
     """Returns the names of the patterns that match in a graph, by the functions that replace what they match:
-    "pointless_cumsum_replacement". Nothing is replaced."""
+    "pointless_cumsum_replacement"; empty where one has none. Nothing is replaced."""
     names = {}
     for (kind, target), entries in list(patterns.patterns.items()):
         for node in graph.find_nodes(op=kind, target=target):
-            applying = [entry for entry in entries if replacement_name(entry) and applies(entry, node)]
-            names |= dict.fromkeys(map(replacement_name, applying))
-    return ", ".join(names)
+            names |= dict.fromkeys(replacement_name(entry) for entry in entries if applies(entry, node))
+    return "" if "" in names else ", ".join(names)
 
 
 def overload_name(overload):
@@ -139,9 +138,10 @@ def replacement_name(pattern):
 
 
 def applies(pattern, node):
-    """True if the pattern matches at a node. Its own check may look for what only the passes before it leave."""
+    """True if the pattern matches at a node. Its own check may look for what only the passes before it leave; one that
+    raises may be what raises in the pass."""
     try:
         match = pattern.pattern.match(node)
         return is_match(match) and bool(pattern.extra_check(match))
     except Exception:
-        return False
+        return True

@@ -12,7 +12,13 @@ from types import SimpleNamespace
 sys.path.insert(0, os.path.abspath(sys.argv.pop(1)))
 
 import torch
-from torch._inductor.pattern_matcher import Arg, CallFunction, PatternMatcherPass, register_graph_pattern
+from torch._inductor.pattern_matcher import (
+    Arg,
+    CallFunction,
+    PatternMatcherPass,
+    ReplacementPatternEntry,
+    register_graph_pattern,
+)
 from torch._inductor.virtualized import V
 from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
@@ -71,6 +77,15 @@ class LoweringTest(unittest.TestCase):
         self.assertEqual(self.question_of_pass(lambda x: aten.sinh.default(x), patterns), ["sinh_by_exp"])
         self.assertEqual(self.question_of_pass(lambda x: aten.tan.default(x), patterns), ["pass_pattern_1"])
         self.assertEqual(bisector.begun, [])
+
+    def test_of_a_pattern_whose_check_raises_is_its_own_and_of_one_without_a_name_that_of_the_pass(self):
+        def raises(_):
+            raise ValueError
+
+        for name, asked in (("sinh_to_exp", "sinh_to_exp"), (None, "pass_pattern_1")):
+            patterns, pattern = PatternMatcherPass(), CallFunction(aten.sinh.default, Arg())
+            ReplacementPatternEntry(pattern, raises, list, pattern_name=name).register(patterns)
+            self.assertEqual(self.question_of_pass(lambda x: aten.sinh.default(x), patterns), [asked])
 
 
 if __name__ == "__main__":
