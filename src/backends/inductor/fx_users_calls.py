@@ -69,6 +69,7 @@ def as_users_call(node: Node) -> UsersCall:
     if name == "while_loop" and len(args) == 4 and all(isinstance(given, Node) for given in args[3]):
         for body in args[:2]:
             capture(body, args[3])
+        kwargs.pop("mutated_arg_indices", None)  # Dynamo finds them
         if hasattr(torch, name):
             return UsersCall(f"torch.{name}", args[:3], kwargs)
         return UsersCall(f"{LOOPS}.{name}", args[:3], kwargs, LOOPS)

@@ -515,10 +515,11 @@ class Parts(Same):
         calls = [{"f": "operator.add", "a": [{"$": 0}, {"%": 2}]}, {"f": "operator.add", "a": [{"$": 1}, {"$": 2}]}]
         body = {"takes": 3, "calls": calls, "gives": {"tuple": [{"$": 3}, {"$": 4}]}}
         graph, root = Graph(), torch.nn.Module()
-        operands = [graph.placeholder("x"), graph.placeholder("y"), 1, 3, 0]
+        operands = [graph.placeholder("x"), graph.placeholder("y"), 1, 3, 0, ""]
         carried, around = {"tuple": [{"%": 4}, {"%": 0}]}, {"tuple": [{"%": 1}]}
         arguments = [{"graph": condition}, {"graph": body}, carried, around]
-        made = Call({"f": "torch.ops.higher_order.while_loop", "a": arguments}, operands).add_to(graph, root)
+        call = {"f": "torch.ops.higher_order.while_loop", "a": arguments, "k": {"mutated_arg_indices": {"%": 5}}}
+        made = Call(call, operands).add_to(graph, root)
         graph.output((graph.call_function(operator.getitem, (made, 1)),))
         text = program_text(graph, ["x", "y"])
         loop = "torch.while_loop(lambda x, z: x < 3, lambda x, z: (x + 1, z + y), (0, x))[1]"
