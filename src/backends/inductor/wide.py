@@ -19,9 +19,11 @@ class Wide(TorchDispatchMode):
 
 def in_dtype(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Returns a copy of all the memory that a tensor is a view of, seen in the same way: `to` closes gaps between
-    elements, and an as_strided after it reads others."""
+    elements, and an as_strided after it reads others. A small part of a large memory is copied alone."""
     if value.layout != torch.strided:
         return value.to(dtype)
     memory = value.untyped_storage().nbytes() // value.itemsize
+    if memory > 16 * value.numel():
+        return value.to(dtype)
     whole = value.as_strided((memory,), (1,), 0).to(dtype)
     return whole.as_strided(value.shape, value.stride(), value.storage_offset())

@@ -13,7 +13,8 @@
 <text class="axis" x="{{left:x-html}}" y="{{text_y:x-html}}">first value</text>
 <text class="axis end" x="{{right:x-html}}" y="{{text_y:x-html}}">value {{values:x-html}}</text>
 </svg>
-<p class="small legend">Root mean square error against float64 at each value, on a logarithmic scale: rounding grows in both, a wrong value is a step in one.
+<p class="small legend">Root mean square error against float64 at each value, on a logarithmic scale: rounding grows
+in both, a wrong value is a step in one.
 {{#curves}}
 <span class="swatch p{{colour:x-html}}">{{side:x-html}}</span>
 {{/curves}}
