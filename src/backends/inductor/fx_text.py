@@ -157,13 +157,14 @@ class Writer:
         return node
 
     def find_modes(self) -> dict[Node, fx_modes.Modes]:
-        """The modes of each call; those of a part of a result are those of the call that gave it."""
+        """The modes of each call; those of a part of a result are those of the call that gave it. Dynamo lets a loop
+        write to tensors around it only where there are no gradients."""
         found: dict[Node, fx_modes.Modes] = {}
         for node in self.nodes:
             modes = fx_modes.modes_of(node)
             if modes is None:
                 modes = next((found[given] for given in node.all_input_nodes if given in found), [])
-            found[node] = modes
+            found[node] = [*modes, {"grad": False}] if node.kwargs.get("mutated_arg_indices") else modes
         return found
 
     def is_used_in_its_modes(self, node: Node) -> bool:

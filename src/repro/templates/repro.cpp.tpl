@@ -426,10 +426,12 @@ static std::vector<c10::IValue> run(Call& call, const torch::jit::Module&{{#run_
 {{/autocast}}
 {{#grad}}
   at::Tensor loss;
+  const auto is_tensor = [](const c10::IValue& result) { return result.isTensor(); };
+  const auto tensors = std::count_if(results.begin(), results.end(), is_tensor);
   for (const auto& result : results)
     if (result.isTensor() && result.toTensor().requires_grad()) {
       at::Tensor part = result.toTensor();
-      part = (part.is_complex() ? at::view_as_real(part) : part).sum() / (double)part.numel();
+      part = (part.is_complex() ? at::view_as_real(part) : part).sum() / (double)(part.numel() * tensors);
       loss = loss.defined() ? loss + part : part;
     }
   std::vector<at::Tensor> leaves;
@@ -444,10 +446,11 @@ static std::vector<c10::IValue> run(Call& call, const torch::jit::Module&{{#run_
   for (const auto& input : inputs)
     if (input.isTensor() && input.toTensor().requires_grad())
       leaves.push_back(input.toTensor());
+  std::vector<at::Tensor> gradients(leaves.size());
   if (loss.defined() && !leaves.empty())
-    for (const at::Tensor& gradient :
-         torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true))
-      results.emplace_back(gradient.defined() ? gradient : at::zeros({}));  // none counts as zero
+    gradients = torch::autograd::grad({loss}, leaves, {}, std::nullopt, /*create_graph=*/false, /*allow_unused=*/true);
+  for (size_t k = 0; k < leaves.size(); ++k)
+    results.emplace_back(gradients[k].defined() ? gradients[k] : at::zeros_like(leaves[k]));  // none counts as zero
 {{/grad}}
 {{#state}}
   for (const auto& input : inputs)

@@ -527,6 +527,19 @@ class Parts(Same):
         x, y = torch.ones(2), torch.full((2,), 0.5)
         self.assertEqual(function_of(text)(x, y).tolist(), [2.5, 2.5])
 
+    def test_a_loop_that_writes_around_itself_has_no_gradients(self) -> None:
+        calls = [{"m": "add_", "a": [{"$": 1}, {"%": 2}]}, {"m": "sum", "a": [{"$": 0}]}]
+        condition = {"takes": 2, "calls": [*calls, {"f": "operator.lt", "a": [{"$": 3}, {"%": 2}]}], "gives": {"$": 4}}
+        body = {"takes": 2, "calls": [], "gives": {"tuple": [{"$": 0}]}}
+        graph, root = Graph(), torch.nn.Module()
+        arguments = [{"graph": condition}, {"graph": body}, {"tuple": [{"%": 0}]}, {"tuple": [{"%": 1}]}]
+        call = {"f": "torch.ops.higher_order.while_loop", "a": arguments, "k": {"mutated_arg_indices": {"%": 3}}}
+        Call(call, [graph.placeholder("x"), graph.placeholder("n"), 1, "1"]).add_to(graph, root)
+        graph.output(())
+        lines = program_text(graph, ["x", "n"]).function("f")
+        self.assertIn("    with torch.no_grad():", lines)
+        self.assertIn("lambda x: (x.clone(),), (x,))", lines[-1])
+
     def test_an_autograd_function_is_a_class(self) -> None:
         forward = {"takes": 1, "calls": [{"m": "exp", "a": [{"$": 0}]}],
                    "gives": {"tuple": [{"tuple": [{"$": 1}]}, {"tuple": [{"$": 1}]}]}}  # fmt: skip
