@@ -130,30 +130,14 @@ private:
     const json &content = form.begin().value();
     if (kind == "%")
       return name_of(node_->input(content.get<size_t>() + 1));
-    if ((kind == "tuple" || kind == "slice" || kind == "dict" || kind == "complex") && !content.is_array())
-      return "?";
-    if (kind == "tuple")
-      return "(" + joined(all(content), ", ") + (content.size() == 1 ? ",)" : ")");
-    if (kind == "slice")
-      return "slice(" + joined(all(content), ", ") + ")";
-    if (kind == "dict") {
-      std::vector<std::string> pairs;
-      for (const auto &pair : content)
-        pairs.push_back(pair.size() == 2 ? of(pair[0]) + ": " + of(pair[1]) : "?");
-      return "{" + joined(pairs, ", ") + "}";
-    }
+    if (kind == "tuple" || kind == "slice" || kind == "dict" || kind == "complex")
+      return content.is_array() ? of_parts(kind, content) : "?";
     if (kind == "graph" && content.contains("calls"))
       return "<graph of " + std::to_string(content["calls"].size()) + " calls>";
     if (kind == "none")
       return "None";
     if (kind == "ellipsis")
       return "...";
-    if (kind == "complex") {
-      std::vector<std::string> parts;
-      for (const auto &part : content)
-        parts.push_back(part.is_string() ? number_of("float", part.get<std::string>()) : "?");
-      return "complex(" + joined(parts, ", ") + ")";
-    }
     if (!content.is_string())
       return "?";
     const std::string text = content.get<std::string>();
@@ -163,6 +147,20 @@ private:
            : kind == "device" ? "torch.device(" + quoted(text) + ")"
            : kind == "text"   ? quoted(text)
                               : "?";
+  }
+
+  std::string of_parts(const std::string &kind, const json &parts) const {
+    if (kind == "tuple")
+      return "(" + joined(all(parts), ", ") + (parts.size() == 1 ? ",)" : ")");
+    if (kind == "slice")
+      return "slice(" + joined(all(parts), ", ") + ")";
+    std::vector<std::string> texts;
+    for (const auto &part : parts)
+      if (kind == "dict")
+        texts.push_back(part.size() == 2 ? of(part[0]) + ": " + of(part[1]) : "?");
+      else
+        texts.push_back(part.is_string() ? number_of("float", part.get<std::string>()) : "?");
+    return kind == "dict" ? "{" + joined(texts, ", ") + "}" : "complex(" + joined(texts, ", ") + ")";
   }
 
   /// Returns the text between brackets: 1:, ..., None
