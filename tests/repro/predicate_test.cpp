@@ -48,9 +48,13 @@ TEST(Predicate, ANumberIsComparedWhereAProgramReturnsOne) {
 }
 
 TEST(Predicate, WhereEagerItselfIsOffItsOwnErrorIsAllowed) {
-  const Predicate rounding = predicate_of(facts_of(CompareRule::Default, 2.0, 2e-3, at::kBFloat16));
+  const Predicate rounding = predicate_of(facts_of(CompareRule::Default, 0.1, 2e-3, at::kBFloat16));
   EXPECT_EQ(rounding.form, Predicate::Form::Rms);
   EXPECT_DOUBLE_EQ(rounding.limit, 8.1e-3); // 4 x 2e-3 + 1e-4
+  const Predicate plain = predicate_of(facts_of(CompareRule::Default, 2.0, 2e-3, at::kBFloat16));
+  EXPECT_EQ(plain.form, Predicate::Form::Close);
+  EXPECT_DOUBLE_EQ(plain.atol, 0.5);
+  EXPECT_EQ(plain.rtol, 0);
   // Not certain to show then: the tolerance alone.
   EXPECT_EQ(predicate_of(facts_of(CompareRule::Default, 0.012, 2e-3, at::kBFloat16)).form, Predicate::Form::Close);
 }
