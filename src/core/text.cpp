@@ -152,8 +152,8 @@ size_t path(std::string_view text, size_t at) {
   return rest > 0 ? slash + 1 + rest - at : 0;
 }
 
-/// Returns the length of a value's name, which begins at `at`, after PyTorch's "%" or ONNX Runtime's words; 0 where
-/// there is none.
+/// Returns the length of a value's name, which begins at `at`, after PyTorch's "%" or words that ONNX Runtime has
+/// before it (in any backend's message); 0 where there is none.
 size_t value_name(std::string_view text, size_t at) {
   const auto is_name = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; };
   for (const char *before : {"%", "parameter (", "node (", "Node (", "with name '", "Name:'"})

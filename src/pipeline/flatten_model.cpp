@@ -83,6 +83,14 @@ bool still_fails(const Session &session, const Verdict &original, const Verdict 
          (how != SameFailure::Strict || in_the_same_place(original, verdict));
 }
 
+/// Asks about the model in another form. Throws UserError where there is no answer.
+Verdict answer_about(Session &session, const Program &program, const Signature &wanted) {
+  Verdict verdict = session.ask(program, wanted);
+  if (verdict.no_answer)
+    throw UserError(session.shown_path() + ": cannot be checked once its calls are inlined: " + verdict.message);
+  return verdict;
+}
+
 } // namespace
 
 std::optional<Flattened> flatten_model(Session &session, const Verdict &original) {
@@ -92,7 +100,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
   const Program &inlined = model.recording->program;
   Flattened result{inlined, {}, model.level, std::nullopt, size_of(inlined), model.recording};
   if (model.straight) {
-    const Verdict verdict = session.ask(*model.straight, wanted);
+    const Verdict verdict = answer_about(session, *model.straight, wanted);
     if (still_fails(session, original, verdict)) {
       result.program = *model.straight;
       result.recording = nullptr; // it is made where it is needed
@@ -108,9 +116,7 @@ std::optional<Flattened> flatten_model(Session &session, const Verdict &original
     result.verdict = original;
     return result;
   }
-  result.verdict = session.ask(inlined, wanted);
-  if (result.verdict.no_answer)
-    throw UserError(session.shown_path() + ": cannot be checked once its calls are inlined: " + result.verdict.message);
+  result.verdict = answer_about(session, inlined, wanted);
   if (!shows(result.verdict, wanted, session.options.same_failure)) {
     session.options.listener.say(
         Severity::Detail,

@@ -52,11 +52,11 @@ std::string signal_in_words(int signal) {
 
 /// A message comes from the model: one line that begins no mark-up. Python's "<OpOverload(...)>" loses both its ends.
 std::string plain(std::string text) {
-  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; text.erase(at, 1))
-    if (const size_t end = text.find('>', at); end != std::string::npos && text[end - 1] != '-')
-      text.erase(end, 1);
+  for (size_t at = 0; (at = text.find("<Op", at)) != std::string::npos; text.erase(at, 1))
+    if (const size_t end = text.find(")>", at); end != std::string::npos)
+      text.erase(end + 1, 1);
   for (char &c : text)
-    c = static_cast<unsigned char>(c) < 32 || c == '`' ? ' ' : c;
+    c = static_cast<unsigned char>(c) < 32 || c == '`' || c == '<' ? ' ' : c;
   return shortened(text, most_of_message);
 }
 

@@ -12,9 +12,8 @@
 #include "repro/reported.h"
 #include "repro/repro_cmake.h"
 #include "repro/repro_differs.h"
+#include "repro/repro_parts.h"
 #include "repro/repro_py.h"
-#include "repro/tensor_literal.h"
-#include "repro/torchscript_source.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/record.h"
 #include "repro_minify/repro.h"
@@ -27,82 +26,8 @@
 namespace repro_minify {
 namespace {
 
-constexpr size_t most_literal_bytes = size_t{64} * 1024;
-
 bool ends_the_process(FailureKind kind) {
   return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
-}
-
-/// The parts of repro.cpp, worked out before anything is written.
-struct Parts {
-  std::string script;                                          ///< TorchScript source; empty: reduced.pt is loaded
-  std::vector<std::pair<std::string, std::string>> attributes; ///< statements that make the module's attributes
-  std::vector<std::pair<std::string, std::string>> inputs;     ///< name, expression
-  bool attributes_share = false;                               ///< memory: an expression names another attribute
-  bool inputs_share = false;                                   ///< memory: an expression names another input
-  bool has_constants = false;
-  ReproFiles files;
-};
-
-/// Makes views whose memory no other input shares tensors of their own: the rest of that memory is not worth reading.
-Program compacted(const Program &program) {
-  std::map<void *, int> sharers;
-  for (const auto &input : program.inputs)
-    ++sharers[storage_of(input.value.toTensor())];
-  Program result = program;
-  for (auto &input : result.inputs) {
-    const auto tensor = input.value.toTensor();
-    if (!storage_of(tensor) || sharers[storage_of(tensor)] > 1 || !tensor.is_contiguous() || input.formula)
-      continue; // a sparse one has no storage
-    input.value = tensor.detach().clone().set_requires_grad(tensor.requires_grad());
-  }
-  return result;
-}
-
-/// A model that is handed back as it was given is in the files, all of it.
-Parts parts_as_given() {
-  Parts parts;
-  parts.files = {.inputs_from_file = true, .module_from_file = true};
-  return parts;
-}
-
-bool reads_objects(const Program &program) {
-  const auto nodes = all_nodes(*program.graph);
-  return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node *node) {
-    return node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type());
-  });
-}
-
-Parts make_parts(const Program &given, bool grad) {
-  const Program program = compacted(given);
-  Parts parts;
-  try {
-    parts.script = torchscript_source(program);
-  } catch (const std::exception &) {
-  }
-  parts.files.module_from_file = !source_is_faithful(program, parts.script);
-  // Packed weights have no source, but how they are used has one.
-  if (parts.files.module_from_file && !reads_objects(program))
-    parts.script.clear();
-  TensorLiterals of_inputs(grad), of_attributes(grad); // each in a function of its own
-  size_t bytes = 0;
-  try {
-    for (const auto &input : program.inputs) {
-      const std::string expression = (input.role == Role::Input ? of_inputs : of_attributes).expression(input);
-      bytes += expression.size();
-      (input.role == Role::Input ? parts.inputs : parts.attributes).emplace_back(input.name, expression);
-      parts.has_constants |= input.role == Role::Constant;
-    }
-  } catch (const std::exception &) {
-    bytes = most_literal_bytes + 1; // a type that has no literal travels in the files
-  }
-  parts.attributes_share = of_attributes.shares();
-  parts.inputs_share = of_inputs.shares();
-  if (bytes > most_literal_bytes) {
-    parts.files.inputs_from_file = true;
-    parts.files.module_from_file |= !parts.attributes.empty();
-  }
-  return parts;
 }
 
 using nlohmann::json;
@@ -126,13 +51,13 @@ std::string braced(const std::vector<std::string> &words) {
   return "{" + joined(words) + "}";
 }
 
-/// The values that the template repro.cpp.tpl is filled with.
+/// The values that either template of repro.cpp is filled with.
 class Values {
 public:
-  Values(const Program &program, const ReproFacts &facts, const Parts &parts, const BackendSource &source)
+  Values(const Program &program, const ReproFacts &facts, const ReproParts &parts, const BackendSource &source)
       : program_(program), facts_(facts), parts_(parts), source_(source) {}
 
-  std::string template_name() const { return is_plain() ? "repro_plain.cpp.tpl" : "repro.cpp.tpl"; }
+  std::string template_name() const { return has_plain_form() ? "repro_plain.cpp.tpl" : "repro.cpp.tpl"; }
 
   json all() const {
     json values = {{"differs", differs_function(facts_, {mentions_complex(), returns_plain_values()})}};
@@ -236,14 +161,14 @@ private:
   }
 
   /// True for a program that takes a statement for each side: it raises, or returns one tensor, which is another.
-  bool is_plain() const {
+  bool has_plain_form() const {
     const bool is_usual = !facts_.not_reduced && facts_.libraries.empty() && !on_cuda() && !facts_.check.grad &&
                           !facts_.check.autocast && !sets_determinism() && !facts_.reads_unwritten.value_or(false) &&
                           !facts_.train && !per_call() && facts_.original_runs <= 1 && !views_as_dtype();
     const bool is_in_one_file = !parts_.files.inputs_from_file && !parts_.files.module_from_file &&
                                 !parts_.has_constants && source_.file_scope.empty() && source_.files.empty();
     return is_usual && is_in_one_file && (facts_.signature.kind == FailureKind::Exception || returns_wrong_tensor()) &&
-           !any_node(program_.graph->block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
+           !draws_random_numbers(*program_.graph);
   }
 
   json plain_form() const {
@@ -252,9 +177,17 @@ private:
     for (const auto &[name, expression] : parts_.inputs)
       expressions.push_back(expression);
     const std::string list = braced(expressions);
+    constexpr std::int64_t few = 1000; // elements, which no operator hands to a second thread
+    const bool may_use_threads = facts_.check.threads != 1 ||
+                                 std::any_of(program_.inputs.begin(), program_.inputs.end(),
+                                             [](const auto &input) { return input.value.toTensor().numel() > few; });
+    std::vector<std::string> includes = source_.includes;
+    if (may_use_threads)
+      includes.emplace_back("ATen/Parallel.h");
     const bool is_exception = facts_.signature.kind == FailureKind::Exception;
     return {{"same", same_condition(facts_)},
-            {"own_includes", source_.includes},
+            {"own_includes", includes},
+            {"may_use_threads", may_use_threads},
             {"few_inputs", parts_.inputs_share || list.size() > most ? "" : list},
             {"found_in_words", is_exception ? "Found:    " + facts_.reduced.message : ""}};
   }
@@ -369,7 +302,7 @@ private:
 
   const Program &program_;
   const ReproFacts &facts_;
-  const Parts &parts_;
+  const ReproParts &parts_;
   const BackendSource &source_;
 };
 
@@ -383,7 +316,7 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
     write_runner(program, facts, folder);
     return {};
   }
-  const Parts parts = facts.not_reduced ? parts_as_given() : make_parts(program, facts.check.grad);
+  const ReproParts parts = facts.not_reduced ? repro_parts_as_given() : repro_parts(program, facts.check.grad);
   const GeneratedSource *generated = facts.backend->parts().generated;
   const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();
   const Values values(program, facts, parts, source);

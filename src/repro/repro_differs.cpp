@@ -77,7 +77,7 @@ std::string same_condition(const ReproFacts &facts) {
     return "";
   const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);
   if (is_about_places(facts))
-    return leaf && leaf->ref_inf == leaf->res_inf ? "at::equal(found.isnan(), expected.isnan())" : "";
+    return leaf && leaf->ref_inf == 0 && leaf->res_inf == 0 ? "at::equal(found.isnan(), expected.isnan())" : "";
   const Predicate predicate = predicate_of(facts);
   if (predicate.form != Predicate::Form::Close || predicate.floating_only || predicate.quantised)
     return "";

@@ -6,6 +6,7 @@
 #include "program/hostile_names.h"
 #include "program/materialise.h"
 #include "repro/small_program.h"
+#include "repro_minify/backend_parts.h"
 #include "repro_minify/repro.h"
 #include "test_paths.h"
 
@@ -176,8 +177,16 @@ void add_plain(OneFile &all) {
       for (const FailureKind kind :
            {FailureKind::Accuracy, FailureKind::Nan, FailureKind::Dtype, FailureKind::Shape, FailureKind::Exception}) {
         ReproFacts facts = facts_of(kind, false, false, row.name);
-        facts.reduced.failing_call = kind == FailureKind::Nan ? 3 : 1;
-        all.add(write(program, facts).source);
+        LeafReport &leaf = facts.reduced.outputs.emplace_back();
+        leaf.same = false;
+        leaf.kinds = {kind};
+        leaf.ref_form = leaf.res_form = TensorForm{at::kFloat, {2}, {1}};
+        leaf.ref_inf = leaf.res_inf = 0;
+        facts.reduced.failing_call = kind == FailureKind::Accuracy ? 3 : 1;
+        const std::string source = write(program, facts).source;
+        const bool has_own_code = facts.backend->parts().generated || !facts.backend->source().file_scope.empty();
+        EXPECT_EQ(source.find("static bool fails(") == std::string::npos, !has_own_code) << row.name << source;
+        all.add(source);
       }
 }
 

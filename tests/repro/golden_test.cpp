@@ -35,22 +35,30 @@ bool writes_goldens() {
 struct GoldenCase {
   FailureKind kind;
   bool grad, autocast, cuda;
+  bool constant = true; ///< the program has a constant, so that repro.cpp has its longer form
 
   std::string name() const {
     return std::string(to_string(kind)) + (grad ? "_grad" : "") + (autocast ? "_autocast" : "") +
-           (cuda ? "_cuda" : "_cpu") + ".txt";
+           (cuda ? "_cuda" : "_cpu") + (constant ? "" : "_plain") + ".txt";
   }
 };
 
 /// Each kind of failure, and each pair of gradients, autocast and device; emitted_cpp_test.cpp compiles all of them
 /// together.
-constexpr GoldenCase golden_cases[] = {
-    {FailureKind::Accuracy, false, false, false}, {FailureKind::Accuracy, true, true, true},
-    {FailureKind::Gradient, true, false, true},   {FailureKind::Crash, false, true, true},
-    {FailureKind::Hang, true, false, false},      {FailureKind::Memory, false, true, false},
-    {FailureKind::Exception, true, true, false},  {FailureKind::Exception, false, false, true},
-    {FailureKind::Structure, false, false, true}, {FailureKind::Shape, false, true, true},
-    {FailureKind::Nan, true, true, false},        {FailureKind::Dtype, true, false, false}};
+constexpr GoldenCase golden_cases[] = {{FailureKind::Accuracy, false, false, false},
+                                       {FailureKind::Accuracy, true, true, true},
+                                       {FailureKind::Gradient, true, false, true},
+                                       {FailureKind::Crash, false, true, true},
+                                       {FailureKind::Hang, true, false, false},
+                                       {FailureKind::Memory, false, true, false},
+                                       {FailureKind::Exception, true, true, false},
+                                       {FailureKind::Exception, false, false, true},
+                                       {FailureKind::Structure, false, false, true},
+                                       {FailureKind::Shape, false, true, true},
+                                       {FailureKind::Nan, true, true, false},
+                                       {FailureKind::Dtype, true, false, false},
+                                       {FailureKind::Accuracy, false, false, false, false},
+                                       {FailureKind::Exception, false, false, false, false}};
 
 ReproFacts facts_for(const GoldenCase &golden) {
   ReproFacts facts = testing_support::facts_of(golden.kind, golden.grad, golden.autocast);
@@ -66,7 +74,10 @@ ReproFacts facts_for(const GoldenCase &golden) {
 
 std::string texts_of(const GoldenCase &golden) {
   const TemporaryFolder folder;
-  const Program program = testing_support::small_program();
+  Program program = testing_support::small_program();
+  for (auto &input : program.inputs)
+    if (input.role == Role::Constant && !golden.constant)
+      input.role = Role::Buffer;
   const ReproFacts facts = facts_for(golden);
   write_repro(program, facts, folder.path());
   const ReproScripts scripts = repro_scripts(program, facts);

@@ -279,7 +279,7 @@ TEST(Issue, NamesTheExceptionThatIsRaised) {
       headline(small_program(), facts, "").ends_with(" raises C++ compile error: use of undeclared identifier"));
   facts.reduced.message = "DispatchError: nothing for <OpOverload(op='aten.median')> -> Tensor, a < b";
   EXPECT_TRUE(headline(small_program(), facts, "")
-                  .ends_with(" raises DispatchError: nothing for OpOverload(op='aten.median') -> Tensor, a  b"));
+                  .ends_with(" raises DispatchError: nothing for OpOverload(op='aten.median') -> Tensor, a   b"));
 }
 
 } // namespace

@@ -140,8 +140,8 @@ def replacement_name(pattern):
 def applies(pattern, node):
     """True if the pattern matches at a node. Its own check may look for what only the passes before it leave; one that
     raises may be what raises in the pass."""
+    match = pattern.pattern.match(node)
     try:
-        match = pattern.pattern.match(node)
         return is_match(match) and bool(pattern.extra_check(match))
     except Exception:
         return True

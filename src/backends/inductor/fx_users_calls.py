@@ -69,7 +69,7 @@ def as_users_call(node: Node) -> UsersCall:
     if name == "while_loop" and len(args) == 4 and all(isinstance(given, Node) for given in args[3]):
         for body in args[:2]:
             capture(body, args[3])
-        copy_what_is_handed_on(args[1])
+        copy_what_is_handed_on(args[1], args[2])
         kwargs.pop("mutated_arg_indices", None)  # Dynamo finds them
         if hasattr(torch, name):
             return UsersCall(f"torch.{name}", args[:3], kwargs)
@@ -150,13 +150,15 @@ def capture(body: Any, outside: Any) -> None:
         body.meta["captured"][name] = given
 
 
-def copy_what_is_handed_on(body: Any) -> None:
-    """Has a graph give a copy of what it is given: Dynamo takes no loop that gives its own argument."""
-    graph: Graph = body.meta["graph"]
-    output = graph.output_node()
-    for given in {one for one in output.args[0] if isinstance(one, Node) and one.op in ("placeholder", "get_attr")}:
-        with graph.inserting_before(output):
-            output.replace_input_with(given, graph.call_method("clone", (given,)))
+def copy_what_is_handed_on(body: Any, carried: Any) -> None:
+    """Has a graph give copies of the tensors that it is given: Dynamo takes no loop that gives its own argument."""
+    output = body.meta["graph"].output_node()
+    results = list(output.args[0])
+    for place, (result, first) in enumerate(zip(results, carried)):
+        if isinstance(first, Node) and isinstance(result, Node) and result.op in ("placeholder", "get_attr"):
+            with body.meta["graph"].inserting_before(output):
+                results[place] = body.meta["graph"].call_method("clone", (result,))
+    output.args = (type(output.args[0])(results),)
 
 
 def prepare(graph: Graph) -> None:

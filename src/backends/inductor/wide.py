@@ -17,13 +17,17 @@ class Wide(TorchDispatchMode):
         return func(*args, **kwargs)
 
 
-def in_dtype(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Returns a copy of all the memory that a tensor is a view of, seen in the same way: `to` closes gaps between
-    elements, and an as_strided after it reads others. A small part of a large memory is copied alone."""
-    if value.layout != torch.strided:
+Memories = dict[tuple[int, torch.dtype], torch.Tensor]
+
+
+def in_dtype(value: torch.Tensor, dtype: torch.dtype, memories: Memories | None = None) -> torch.Tensor:
+    """Returns the tensor in another dtype, as a view of all its memory in that dtype: `to` closes gaps between
+    elements, and an as_strided after it reads others. Views of one memory share it again, if they are given one dict
+    of `memories`. A small part of a large memory is converted alone."""
+    if value.layout != torch.strided or value.untyped_storage().nbytes() > 16 * value.nbytes:
         return value.to(dtype)
-    memory = value.untyped_storage().nbytes() // value.itemsize
-    if memory > 16 * value.numel():
-        return value.to(dtype)
-    whole = value.as_strided((memory,), (1,), 0).to(dtype)
-    return whole.as_strided(value.shape, value.stride(), value.storage_offset())
+    memory = value.untyped_storage()
+    memories = {} if memories is None else memories
+    if (key := (memory.data_ptr(), value.dtype)) not in memories:
+        memories[key] = value.as_strided((memory.nbytes() // value.itemsize,), (1,), 0).to(dtype)
+    return memories[key].as_strided(value.shape, value.stride(), value.storage_offset())

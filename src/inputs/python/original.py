@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from agreement import PARTS, Ran, copies, difference, run
 from loaded import Loaded
 from traced import Flat, flat_module, traced
-from wide import Wide, in_dtype
+from wide import Memories, Wide, in_dtype
 
 
 class Called(TorchDispatchMode):
@@ -37,7 +37,8 @@ def in_float64(flat: Flat, inputs: tuple[torch.Tensor, ...]) -> Ran | None:
     """Its results with every floating-point tensor as float64; None where it takes none of those."""
     try:
         wide = copy.deepcopy(flat).double()
-        given = tuple(in_dtype(x, torch.float64) if x.is_floating_point() else x for x in inputs)
+        shared: Memories = {}
+        given = tuple(in_dtype(x, torch.float64, shared) if x.is_floating_point() else x for x in inputs)
         with Wide():
             return run(wide, given, list(wide.buffers()), flat.grad)
     except Exception:

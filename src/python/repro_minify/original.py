@@ -141,12 +141,13 @@ def in_float64(call: Callable[..., Any], arguments: Arguments, how: How) -> list
     memories: dict[tuple[int, torch.dtype], torch.Tensor] = {}
 
     def wide(value: Any) -> Any:
-        """Seen in the same memory in the same way: an as_strided reads between the elements too."""
+        """Seen in the same memory in the same way: an as_strided reads between the elements too. A small part of a
+        large memory is copied alone."""
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
             return value
-        if value.layout != torch.strided:
+        memory = value.untyped_storage() if value.layout == torch.strided else None
+        if memory is None or memory.nbytes() > 16 * value.nbytes:
             return value.double()
-        memory = value.untyped_storage()
         if (key := (memory.data_ptr(), value.dtype)) not in memories:
             memories[key] = value.detach().as_strided((memory.nbytes() // value.itemsize,), (1,), 0).double()
         return memories[key].as_strided(value.shape, value.stride(), value.storage_offset())
@@ -237,7 +238,7 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         refusal = first_line(error)
     if unsure:
         raise ReproMinifyError(f"two eager runs differ: {unsure}")
-    # Without a result to compare numbers need not be drawn as in eager, by operators that refuse what it refuses.
+    # Where eager gives nothing to compare with, numbers may be drawn by operators that take what eager's refuse.
     config = {"fallback_random": not refusal, "compile_threads": 1, **how.config}
     if unknown := [key for key in config if key not in torch._inductor.config._config]:
         raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")

@@ -426,7 +426,7 @@ static std::vector<c10::IValue> run(Call& call, const torch::jit::Module&{{#run_
 {{/autocast}}
 {{#grad}}
   at::Tensor loss;
-  const auto is_tensor = [](const c10::IValue& result) { return result.isTensor(); };
+  const auto is_tensor = [](const c10::IValue& result) { return result.isTensor() && result.toTensor().defined(); };
   const auto tensors = std::count_if(results.begin(), results.end(), is_tensor);
   for (const auto& result : results)
     if (result.isTensor() && result.toTensor().requires_grad()) {

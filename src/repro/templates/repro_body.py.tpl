@@ -68,9 +68,10 @@ def run({{#is_module}}prepare{{/is_module}}{{#no_is_module}}call{{/no_is_module}
 {{/mean}}
 {{#loss}}
     results = list(result) if isinstance(result, (list, tuple)) else [result]
-    parts = [torch.view_as_real(r) if r.is_complex() else r for r in results if torch.is_tensor(r) and r.requires_grad]
+    parts = [r for r in results if torch.is_tensor(r) and r.requires_grad]
     leaves = [leaf for leaf in [{{leaves:x-source}}] if leaf.requires_grad]
-    loss = sum(part.sum() / part.numel() for part in parts) / max(1, sum(map(torch.is_tensor, results)))
+    sums = [(torch.view_as_real(part) if part.is_complex() else part).sum() / part.numel() for part in parts]
+    loss = sum(sums) / max(1, sum(map(torch.is_tensor, results)))
     gradients = torch.autograd.grad(loss, leaves, materialize_grads=True) if parts else map(torch.zeros_like, leaves)
     return [{{#forward_too}}*results, {{/forward_too}}*gradients]
 {{/loss}}

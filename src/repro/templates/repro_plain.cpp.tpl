@@ -43,6 +43,9 @@ static std::vector<c10::IValue> make_inputs() {
 {{/no_few_inputs}}
 int main() try {
   const at::NoGradGuard no_grad;
+{{#may_use_threads}}
+  at::set_num_threads({{threads:x-source}});
+{{/may_use_threads}}
 {{#few_inputs}}
   const auto make_inputs = [] { return std::vector<c10::IValue>{{few_inputs:x-source}}; };
 {{/few_inputs}}
