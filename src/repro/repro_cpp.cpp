@@ -186,6 +186,7 @@ private:
       includes.emplace_back("ATen/Parallel.h");
     const bool is_exception = facts_.signature.kind == FailureKind::Exception;
     return {{"same", same_condition(facts_)},
+            {"why_same", facts_.signature.kind == FailureKind::Accuracy ? predicate_of(facts_).why : ""},
             {"own_includes", includes},
             {"may_use_threads", may_use_threads},
             {"few_inputs", parts_.inputs_share || list.size() > most ? "" : list},

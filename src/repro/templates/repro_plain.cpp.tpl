@@ -1,4 +1,7 @@
 // {{headline:x-cpp-comment}}
+{{#guilty_step}}
+{{guilty_step:x-cpp-comment-lines}}
+{{/guilty_step}}
 {{#failing_call}}
 // Right on the first call, wrong on call {{failing_call:x-source}}.
 {{/failing_call}}
@@ -7,8 +10,7 @@
 {{/found_in_words}}
 // Seen with PyTorch {{torch_version:x-cpp-comment}}; {{how_made:x-cpp-comment}} by repro-minify {{version:x-cpp-comment}}. Build and run:
 //   cmake -S . -B build -DCMAKE_PREFIX_PATH="$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')"
-//   cmake --build build && ./build/repro
-// Exit code: 1 the failure reproduces (the last line is "REPRODUCED ..."), 0 it no longer does, 2 it cannot be tried.
+//   cmake --build build && ./build/repro  # 1: the failure reproduces ("REPRODUCED ..."), 0: not, 2: cannot be tried
 #include <torch/script.h>
 {{#own_includes}}
 #include <{{value:x-source}}>
@@ -75,6 +77,9 @@ int main() try {
     call(make_inputs());
 {{/loops}}
   const at::Tensor found = call(make_inputs()).toTensor();
+{{#why_same}}
+  // {{why_same:x-cpp-comment}}
+{{/why_same}}
   const bool same = {{same:x-source}};
   std::cout << "expected\n" << expected << "\nfound\n" << found << "\n"
             << (same ? "PASS: the failure no longer reproduces" : "FAIL {{kind:x-source}}: another result\n{{marker:x-source}}") << std::endl;
