@@ -63,15 +63,17 @@ std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const Repro
   predicate.limit = rounded_up((leaf.multiplier + 1) * leaf.ref_error + tol / 10);
   predicate.why = "Far more than rounding: eager itself is off by " + rounded_text(leaf.ref_error, 2) +
                   ", measured against float64.";
+  if (!others_are_below(facts.reduced, predicate.limit))
+    return std::nullopt;
   constexpr double many = 16, part = 4;
-  if (leaf.max_abs_error > many * predicate.limit && others_are_below(facts.reduced, predicate.limit)) {
+  if (leaf.max_abs_error > many * predicate.limit) {
     Predicate plain;
     plain.atol = rounded(leaf.max_abs_error / part, 1);
     return plain;
   }
   // It is at least as far from eager as one is further from float64 than the other.
   const bool shows = leaf.res_error - leaf.ref_error > predicate.limit;
-  return shows && others_are_below(facts.reduced, predicate.limit) ? std::optional(predicate) : std::nullopt;
+  return shows ? std::optional(predicate) : std::nullopt;
 }
 
 /// Every element by itself, against what is known of eager's own error.
