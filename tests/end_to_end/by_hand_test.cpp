@@ -1,4 +1,5 @@
 // Tests the steps of a person with a repro: build it with CMake and a LibTorch, run it, read the exit code.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"
@@ -11,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(ByHand, TheReproBuildsAndFails) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro", build = folder / "build";

@@ -191,7 +191,7 @@ TEST_F(Served, DrawsWhatEagerDraws) {
         command((seeds ? "import serve; serve.seed_generators(); " : "") + run_right, "os, sys, torch");
     if (!seeds)
       backend.erase(backend.rfind(" --serve"));
-    for (const char *seed : {"0", "12345"}) {
+    for (const char *seed : seeds ? std::vector{"0", "12345"} : std::vector{"12345"}) {
       const Finished finished = run_tool({"run", fixtures() / "random" / "dropout_train" / "model.pt", "--train",
                                           "--seed", seed, "--backend", backend});
       EXPECT_EQ(finished.exit_code, 0) << describe(finished);

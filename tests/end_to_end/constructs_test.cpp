@@ -38,6 +38,7 @@ TEST(Constructs, LeaveNothingOfThemselves) {
 
 /// The repro loads what it cannot write out: with no pass that takes anything away, the packed weights stay.
 TEST(Constructs, TravelInTheFile) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   for (const std::string name : {"quantised_lstm", "attention"}) {
     if (name == "attention" && !everything_is_asked_for())

@@ -31,6 +31,8 @@ TEST_P(Crashes, ReductionVerifies) {
   const Case &one = GetParam();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
+  if (one.backend != "freeze")
+    SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = run_tool(one.with_backend({one.model(), "-o", repro, "--quiet", verify}));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const json report = json::parse(read_text(repro / "report.json"));

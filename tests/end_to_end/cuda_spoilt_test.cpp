@@ -38,27 +38,17 @@ TEST(SpoiltProcesses, AreNoneWhereNothingIsWrong) {
   EXPECT_GE(fresh.contexts - kept.contexts, checks - 2) << kept.contexts << " and " << fresh.contexts;
 }
 
-/// A word of plugins/pretended_cuda/device/faults.cpp.
-class SpoiltProcess : public testing::TestWithParam<const char *> {};
-
-/// It is given up, and its last answer with it.
-TEST_P(SpoiltProcess, ChangesNoAnswer) {
-  static const ReducedOnCuda undisturbed = reduced_on_cuda(a_reduction(), "", {fresh_processes});
-  static const std::uintmax_t contexts = reduced_on_cuda(a_reduction()).contexts;
-  const ReducedOnCuda spoilt = reduced_on_cuda(a_reduction(), GetParam());
-  expect_same(spoilt, undisturbed);
-  EXPECT_GT(spoilt.contexts, contexts);
+/// It is given up, and its last answer with it. Each is a word of plugins/pretended_cuda/device/faults.cpp.
+TEST(SpoiltProcesses, ChangeNoAnswer) {
+  const ReducedOnCuda undisturbed = reduced_on_cuda(a_reduction(), "", {fresh_processes});
+  const std::uintmax_t contexts = reduced_on_cuda(a_reduction()).contexts;
+  for (const char *word : {"leak", "overrun", "late-error", "denormals", "grad-mode", "default-dtype"}) {
+    SCOPED_TRACE(word);
+    const ReducedOnCuda spoilt = reduced_on_cuda(a_reduction(), word);
+    expect_same(spoilt, undisturbed);
+    EXPECT_GT(spoilt.contexts, contexts);
+  }
 }
-
-std::string name_of_word(const testing::TestParamInfo<const char *> &info) {
-  std::string name = info.param;
-  std::erase_if(name, [](char letter) { return letter == '-' || letter == ':'; });
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(By, SpoiltProcess,
-                         testing::Values("leak", "overrun", "late-error", "denormals", "grad-mode", "default-dtype"),
-                         name_of_word);
 
 // Freezing folds a batch norm, for which it takes the root of its variance; eager does not.
 

@@ -86,6 +86,7 @@ protected:
 /// They have keywords, nested inputs, a buffer that is written to, constants, symbolic sizes, branches. Each takes
 /// seconds of a Python that imports torch: two of them, and all where everything is asked for.
 TEST_F(FrontDoors, EveryExportedModelRunsOnItsOwnInputs) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::map<std::string, std::string> said_of = {{"dynamic.pt2", "x: dimension 0 ("},
                                                       {"branch.pt2", "the branch that its inputs take (true) is kept"}};
   int models = 0;
@@ -120,6 +121,7 @@ TEST_F(FrontDoors, ReducesAnExportedModel) {
 /// A trace has no `_foreach_` operator, and passes: under inductor the calls are kept, parameters as inputs. Where the
 /// inputs are given, it is the trace that they are given to, and that is compared with the exported program.
 TEST_F(FrontDoors, KeepsTheCallsOfAnExportedModel) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string mirror = doors / "exported" / "mirror.pt2";
   const Finished finished = run_tool({mirror, "--backend", "inductor", "-o", out_, "--no-verify", "--no-bisect"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
@@ -244,6 +246,7 @@ run_repro(Repro(), load_args)
 
 /// tlparse's folder has a file for each graph, at the level of AOT, with no data: it is drawn, and that is said.
 TEST_F(FrontDoors, TakesAFolderOfTlparseAndDrawsTheDataThatIsNotThere) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const fs::path compiled = doors / "compiled" / "conv_aot_runtime_error" / "minifier_launcher.py";
   const fs::path graphs = folder_ / "parsed";
   for (const char *name : {"-_0_0_0", "-_1_0_0"}) {
@@ -306,6 +309,7 @@ TEST_F(OperatorsOfOnesOwn, AreNamedWhereAnExportedModelCallsThem) {
 }
 
 TEST_F(OperatorsOfOnesOwn, AreLoadedWhereAnExportedModelIsConverted) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished =
       run_tool({"run", made("beside.pt2"), "--backend", "freeze", "--load-library", test_paths::odd_operators});
   EXPECT_EQ(finished.exit_code, 1) << describe(finished);

@@ -101,6 +101,7 @@ TEST_F(FxPrograms, KeepWhatWasWrittenInPlace) {
 
 /// These are given what a trace makes of the source. An archive of such calls has no other form.
 TEST_F(FxPrograms, AreTracedForOtherBackends) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string path = mirror();
   const Finished traced = run_tool({"run", path, "--backend", "jit"});
   EXPECT_EQ(traced.exit_code, 0) << describe(traced);

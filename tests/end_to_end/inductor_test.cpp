@@ -84,11 +84,13 @@ TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
 
 /// TorchScript's loader would drop the write to what it takes for a fresh tensor, and the backend be blamed for it.
 TEST_F(Inductor, IsHandedWritesThroughAnUndeclaredAlias) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   run("jit_type_as_dce", {"--inductor-config", compiler("true")}, 0);
 }
 
 /// In deterministic mode TorchInductor would leave this operator to ATen, and a fault of its own would pass.
 TEST_F(Inductor, OperatorsAreCompiledAsTheyAreForUsers) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string model = traced("def f(x, i, y): return torch.index_add(x, 0, i, y)",
                                    "(torch.zeros(4, 3), torch.tensor([1, 1]), torch.ones(2, 3))");
   const std::string deed = "for word; do case $word in *.cpp) grep -q 'out of bounds' $word && "
@@ -189,6 +191,7 @@ TEST_F(Inductor, ComparesGradients) {
 }
 
 TEST_F(Inductor, FollowsControlFlow) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   run("jit_75794_loop_swap", {}, 0);
 }
 
@@ -240,6 +243,7 @@ TEST_F(Inductor, AnUnknownEntryIsRefused) {
 }
 
 TEST_F(Inductor, AnUnknownFrontEndIsRefused) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
                                       "--python", test_paths::python, "--inductor-config", "frontend=export"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);

@@ -119,6 +119,7 @@ TEST(Run, AutocastOfAnyBackend) {
 }
 
 TEST(Run, AReductionUnderAutocastIsVerified) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const Finished finished = run_tool(one.with_backend({one.model(), "--autocast", "-o", folder / "x", "-q", verify}));

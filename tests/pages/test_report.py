@@ -114,6 +114,7 @@ def test_hostile_text_stays_text(models: Path, browser: Browser, tmp_path: Path)
     opened.check()
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_a_large_model(models: Path, browser: Browser, tmp_path: Path) -> None:
     folder = tmp_path / "repro"
     run(str(models / "large" / "failing.pt"), "--backend", "freeze", "--no-verify", "-q", "-o", str(folder), code=0)

@@ -90,6 +90,7 @@ def test_what_is_imported_is_an_option(fake_program: Path, work: Path, monkeypat
     assert with_found("own/ops.py", ("found/ops.py", "pkg.more")) == ["own/ops.py", "pkg.more"]
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_an_operator_is_reduced_with_its_module(ops: Any, work: Path) -> None:
     def wrong(x: torch.Tensor) -> torch.Tensor:
         y = torch.ops.registered_tests.fourfold(x + 1) * torch.ones(()).cumsum(0)

@@ -138,6 +138,7 @@ def test_a_repro_is_verified_with_the_torch_of_this_environment(
     assert subprocess.run([sys.executable, result.repro]).returncode == 1
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_the_worker_of_inductor_is_in_it(work: Path) -> None:
     """It is found beside the program, and runs in this environment's Python."""
     backends = json.loads(started("backends", "--json").stdout)

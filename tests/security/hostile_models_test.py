@@ -210,6 +210,7 @@ class Converted(Attack):
 class Doors(Converted):
     """Programs that torch.compile left behind, or seems to have left: they are run to be converted."""
 
+    @also_where_all_is_asked_for
     def test_an_answer_that_is_a_pipe(self) -> None:
         body = "os.mkfifo(os.path.join(folder, 'answer.json'))\nos._exit(0)"
         self.assertIn("something else than files", self.run_program_of_python(body))
@@ -257,6 +258,7 @@ class Doors(Converted):
         sleeping = subprocess.run(["pgrep", "-cfx", "sleep 604.5"], capture_output=True).stdout
         self.assertEqual(int(sleeping), 0)
 
+    @also_where_all_is_asked_for
     def test_that_fills_the_disk(self) -> None:
         body = "for i in range(1000):\n  open(os.path.join(folder, str(i)), 'wb').write(bytes(16 << 20))"
         said = self.run_program_of_python(body, "--memory-limit", "1GiB")
@@ -380,12 +382,14 @@ class Logs(Converted):
     def test_a_name_that_commands_a_terminal(self) -> None:
         self.assertNotIn("\x1b", self.log("\x1b]0;owned\x07\nerror: b", "raise SystemExit('\\x1b[2J')"))
 
+    @also_where_all_is_asked_for
     def test_a_folder_with_a_pipe(self) -> None:
         folder = self.place / "traced"
         folder.mkdir()
         os.mkfifo(folder / "raw.log")
         self.convert(folder, timeout="20")
 
+    @also_where_all_is_asked_for
     def test_a_folder_whose_log_lies_elsewhere(self) -> None:
         private = self.place / "key"
         private.write_text("hunter2")

@@ -115,7 +115,6 @@ def failing_call_rows(full: bool) -> list[tuple[Question, str]]:
         named = [(REDUCTION, f"{name}:{number}:{CALLS[name]}") for name, number in some]
         return [
             *named,
-            (REDUCTION, "fork:8:EAGAIN:all"),
             (REDUCTION, "read:34:EIO:all"),
             (KERNELS, "mkdir:1:ENOSPC:all"),
             (KERNELS, "mkdir:5:ENOSPC"),
