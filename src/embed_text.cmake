@@ -15,7 +15,7 @@ const char *const ${name}_text = R\"embedded(@text@)embedded\";
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${name}_text>)
 endfunction()
 
-# embed_templates(TARGET FOLDER): every FOLDER/*.tpl, *.txt, *.css and *.js in one table, as repro/templates.h declares
+# embed_templates(TARGET FOLDER): every FOLDER/*.tpl, *.txt, *.css and *.js in one table, as repro/render.h declares
 # it.
 function(embed_templates target folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.tpl
@@ -30,7 +30,7 @@ function(embed_templates target folder)
   endforeach()
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/templates.cpp @ONLY CONTENT
 "// Generated from ${folder}.
-#include \"repro/templates.h\"
+#include \"repro/render.h\"
 
 namespace repro_minify {
 const EmbeddedText templates[] = {

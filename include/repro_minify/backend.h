@@ -2,7 +2,6 @@
 #pragma once
 #include "repro_minify/confinement.h"
 #include "repro_minify/identity.h"
-#include "repro_minify/severity.h"
 
 #include <torch/csrc/jit/api/module.h>
 
@@ -18,6 +17,12 @@ namespace repro_minify {
 
 struct Program;
 struct RunSettings;
+
+/// How much a sentence that the library has for its caller matters.
+enum class Severity { Detail, Info, Warning, Error };
+
+/// Told one sentence, or a few lines. May be empty.
+using MessageSink = std::function<void(Severity, const std::string &)>;
 
 /// The options of a backend. Each backend uses those that concern it.
 struct BackendOptions {

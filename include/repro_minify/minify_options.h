@@ -3,7 +3,6 @@
 #include "repro_minify/check.h"
 #include "repro_minify/conversion.h"
 #include "repro_minify/reducer.h"
-#include "repro_minify/severity.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,6 @@
 // The two sides of a check, and their runs compared: outputs, gradients, and the state they leave behind. Internal to
 // src/check.
 #pragma once
-
 #include "check/run_program.h"
 #include "check/unwritten_memory.h"
 #include "repro_minify/check.h"
@@ -9,8 +8,6 @@
 #include <vector>
 
 namespace repro_minify {
-
-// Two runs of one Program, compared: outputs, gradients, and the state they leave behind. Internal to src/check.
 
 /// Fills the leaves and Signatures of `verdict` from one comparison; true when everything is the same. `fp64` may be
 /// null: then eager itself takes its place, as in PyTorch.
@@ -48,5 +45,10 @@ struct CheckContext {
   RunOptions run_options() const;
   InstantiateOptions instance_options(bool double_precision = false) const;
 };
+
+// The ModuleFactory of a check, in the form that the backend takes.
+
+/// Returns the same as factory_of(), but in parts (see program/materialise.h) where the backend allows it.
+ModuleFactory factory_for(std::shared_ptr<const Program> program, const Backend &backend);
 
 } // namespace repro_minify

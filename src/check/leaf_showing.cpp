@@ -1,4 +1,4 @@
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 
 #include "core/number_text.h"
 #include "core/text.h"

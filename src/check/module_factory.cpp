@@ -1,6 +1,6 @@
-#include "check/module_factory.h"
+#include "check/compare_runs.h"
 
-#include "program/parts.h"
+#include "program/materialise.h"
 #include "repro_minify/check.h"
 
 #include <sstream>

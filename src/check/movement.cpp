@@ -1,6 +1,6 @@
 // How far eager moves when its inputs do, in their last place, and when its random numbers are others.
 #include "check/compare_runs.h"
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/nature.h"

@@ -1,7 +1,7 @@
 // The rules that tell a bug from rounding. docs/comparison.md has them in words.
 #include "repro_minify/nature.h"
 
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "core/number_text.h"
 #include "program/values.h"
 

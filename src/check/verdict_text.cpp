@@ -1,7 +1,6 @@
 #include "check/verdict_text.h"
 
 #include "check/compare_tensors.h"
-#include "check/leaf_showing.h"
 #include "core/json_number.h"
 #include "core/number_text.h"
 #include "program/values.h"

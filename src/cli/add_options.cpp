@@ -1,6 +1,5 @@
 // The options of the command line, as CLI11 takes them: in the order, and under the headings, of docs/reference.md.
 #include "cli/options.h"
-#include "cli/validators.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "cli/terminal.h"
+#include "cli/progress_printer.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "cli/validators.h"
+#include "cli/options.h"
 
 #include "core/programs.h"
 

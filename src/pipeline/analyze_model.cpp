@@ -3,8 +3,8 @@
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
 #include "program/libtorch_version.h"
-#include "repro/atomic_file.h"
 #include "repro/page.h"
+#include "repro/results_folder.h"
 #include "tasks/sandbox.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "pipeline/external_oracle.h"
+#include "pipeline/minify_job.h"
 
 #include "core/programs.h"
 #include "repro_minify/repro.h"

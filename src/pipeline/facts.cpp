@@ -1,7 +1,6 @@
 // Collects the facts that the reports state, from where they are known.
 #include "check/operators.h"
 #include "core/programs.h"
-#include "pipeline/external_oracle.h"
 #include "pipeline/minify_job.h"
 #include "program/operator_libraries.h"
 

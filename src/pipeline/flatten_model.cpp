@@ -1,7 +1,7 @@
 // The most flattening that keeps the failure: the path that was taken in the place of control flow, else calls inlined.
 #include "repro_minify/session.h"
 
-#include "program/trace.h"
+#include "program/tracer.h"
 
 namespace repro_minify {
 namespace {

@@ -1,8 +1,8 @@
 // All failures of a model: one after the other, each in what the ones before it have left.
 #include "pipeline/open_model.h"
-#include "repro/atomic_file.h"
 #include "repro/bug_key.h"
 #include "repro/failures_page.h"
+#include "repro/results_folder.h"
 #include "repro_minify/minify.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "repro/verifiers.h"
 #include "repro_minify/analysis.h"
 #include "repro_minify/minify.h"
+#include "repro_minify/reducer.h"
 #include "repro_minify/repro.h"
 #include "repro_minify/session.h"
 
@@ -131,5 +132,56 @@ bool shows_in_python(const MinifyJob &job, const Program &program);
 /// `factory` makes what is handed over, `program` what the reports show of it. `interrupted`: only what takes no time.
 void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
                bool interrupted);
+
+// The rest of a model: what is left of it without the operators that a failure needs.
+
+/// A model without one failure, wherever it shows it.
+struct RestOfModel {
+  /// The flat model without the operators of the reduced program: what read their results reads the values that eager
+  /// gave, as inputs. Nothing where no operator of the reduced program is found in the model, or none is left.
+  std::optional<Program> program;
+  /// Where the failure was seen: the place that was reduced, and each other one whose operators alone fail in the same
+  /// way.
+  int places = 1;
+};
+
+/// Takes `reduced`, which `model` came down to and which fails as `wanted` says, out of the model. Asks a check for
+/// each other place that has the same operators. Throws Interrupted, std::runtime_error for what cannot be recorded.
+RestOfModel rest_of_model(Session &session, const Flattened &model, const Program &reduced, const Signature &wanted);
+
+// A program of the user's own that says whether a candidate is interesting, by its exit code; the habit that users of
+// llvm-reduce, C-Reduce and shrinkray have:
+//
+//   0    interesting: the candidate still shows what is looked for
+//   1    not interesting
+//   101  not interesting, but worth keeping: a copy is put aside
+//   125  cannot be told (as for git bisect run)
+//
+// Any other exit code counts as 1; a program that cannot be started (126, 127), is killed or takes too long, as 125.
+
+struct ExternalOracleOptions {
+  std::string program;      ///< path of an executable file
+  std::string work_folder;  ///< candidates are written here while they are judged; removed afterwards
+  std::string aside_folder; ///< where candidates that answered 101 are kept
+  bool grad = false;        ///< whether saved candidates keep requires_grad
+};
+
+/// The program gets one argument: the path of candidate.pt, with its inputs.pt beside it. It runs where we were
+/// started, with what it prints kept for messages.
+InterestingnessTest external_oracle(const ExternalOracleOptions &options);
+
+/// The job that asks about a file as it is.
+Job ask_oracle(const std::string &program, const std::string &model);
+
+/// The oracle in the place of a backend, where reports and settings need one. Compiles nothing.
+std::shared_ptr<const Backend> oracle_backend(const std::string &program);
+
+/// The absolute path. Throws UserError unless it is an executable file.
+std::string require_executable(const std::string &program);
+
+// The identity of a reduction: two with the same one may share a journal.
+
+/// All that answers depend on beside the candidates: versions, the model, its inputs, the options of a check.
+Identity identity_of(const Session &session);
 
 } // namespace repro_minify

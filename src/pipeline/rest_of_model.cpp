@@ -1,4 +1,4 @@
-#include "pipeline/rest_of_model.h"
+#include "pipeline/minify_job.h"
 
 #include "core/origins.h"
 #include "program/cut.h"

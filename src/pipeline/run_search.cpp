@@ -1,5 +1,5 @@
 // The search, as a Session asks for it.
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
 #include "reduce/reduce_recorded.h"

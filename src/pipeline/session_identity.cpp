@@ -1,4 +1,4 @@
-#include "pipeline/session_identity.h"
+#include "pipeline/minify_job.h"
 
 #include "program/libtorch_version.h"
 #include "program/value_digest.h"

@@ -1,4 +1,4 @@
-#include "program/canonical_form.h"
+#include "program/value_digest.h"
 
 #include "core/digest.h"
 #include "program/atoms.h"

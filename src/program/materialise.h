@@ -1,9 +1,12 @@
 // Turns a concrete value into graph values: a tensor becomes a graph input, anything else a constant or the
 // construction of one (a list of tensors is built from inputs).
 #pragma once
-
 #include "repro_minify/program.h"
 
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -56,5 +59,18 @@ private:
 /// True if a value of this type can be cut, seen from its type alone (tensors, numbers, strings, None, and containers
 /// of them).
 bool can_materialise(const c10::IValue &value);
+
+// Programs with hundreds of parameters as modules.
+
+/// Does what instantiate() does, but spreads parameters and buffers over submodules where there are many: to find one
+/// of a module's attributes LibTorch looks at all of them, several times for each. Not for backends that take flat
+/// graphs only: they look no further than the module itself.
+Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options = {});
+
+// Moves operators with wrong alias annotations out of sight of TorchScript's compiler.
+
+/// Each node of one of these kinds whose result is written to later becomes a call of a new method of `module` that
+/// does nothing else. The first input of `graph` is self.
+void outline_hidden_aliases(torch::jit::Module &module, torch::jit::Graph &graph, const std::set<c10::Symbol> &kinds);
 
 } // namespace repro_minify

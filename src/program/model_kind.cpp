@@ -1,6 +1,6 @@
 #include "program/model_kind.h"
 
-#include "program/pickle_legacy.h"
+#include "program/pickle.h"
 #include "program/read_inputs.h"
 #include "repro_minify/program.h"
 

@@ -1,12 +1,12 @@
 // The content of a pickle, as data. Nothing is imported, called or built: an object is the name of its class and what
 // that would have been given.
 #pragma once
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -120,5 +120,43 @@ struct StorageId {
 
 /// Reads what a Persistent value refers to. Throws CannotRead if that is no storage.
 StorageId storage_id(const Value &persistent);
+
+// numpy's arrays, in .npy files and in pickles.
+
+/// Bytes of elements, all of one type.
+struct Array {
+  std::string dtype; ///< kind and bytes of an element, as numpy has them: "f4", "i8", "b1", "c16"
+  size_t element_size = 0;
+  bool swapped = false; ///< big-endian
+  bool fortran = false; ///< the first index runs fastest
+  std::vector<int64_t> shape;
+  std::string_view bytes; ///< of exactly as many elements as the shape has, unless `text` has them
+  /// Protocol 2 has no bytes: UTF-8 whose characters, up to U+00FF, are the bytes. Decoded into here.
+  std::string decoded;
+
+  std::string_view data() const { return decoded.empty() ? bytes : std::string_view(decoded); }
+};
+
+/// True if these are the first bytes of a .npy file.
+bool is_npy(std::string_view bytes);
+/// Throws CannotRead.
+Array read_npy(std::string_view bytes);
+
+/// The array that an Object stands for, or nothing for an object of another kind. Throws CannotRead for an array that
+/// is damaged or has elements that no tensor has. A scalar (numpy.float32(1)) has the shape ().
+std::optional<Array> array_of(const Value &object);
+
+// torch.save as it was before 1.6, and with _use_new_zipfile_serialization=False: pickles and the bytes of storages,
+// one behind the other.
+
+struct LegacyFile {
+  Document document;
+  std::map<std::string_view, std::string_view> storages; ///< bytes by key
+};
+
+/// True if these are the first bytes of such a file.
+bool is_legacy_file(std::string_view bytes);
+/// Throws CannotRead.
+LegacyFile read_legacy_file(std::string_view bytes);
 
 } // namespace repro_minify::pickle

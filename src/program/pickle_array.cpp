@@ -1,5 +1,3 @@
-#include "program/pickle_array.h"
-
 #include "program/pickle.h"
 
 #include <algorithm>

@@ -1,5 +1,3 @@
-#include "program/pickle_legacy.h"
-
 #include "program/pickle.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "program/parts.h"
+#include "program/materialise.h"
 
 #include "program/cpu_arguments.h"
 #include "program/module_edits.h"

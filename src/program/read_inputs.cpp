@@ -3,7 +3,7 @@
 #include "core/no_answer.h"
 #include "program/compute.h"
 #include "program/input_spec_text.h"
-#include "program/pickle_legacy.h"
+#include "program/pickle.h"
 #include "program/saved_values.h"
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"

@@ -1,6 +1,6 @@
 #include "repro_minify/run_settings.h"
 
-#include "program/cuda_library.h"
+#include "program/libtorch_version.h"
 #include "tasks/gpu_devices.h"
 
 #include <ATen/ATen.h>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "program/pickle.h"
-#include "program/pickle_array.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>

@@ -1,11 +1,10 @@
-#include "program/trace.h"
+#include "program/tracer.h"
 
 #include "program/compute.h"
 #include "program/cpu_arguments.h"
 #include "program/flat_graph.h"
 #include "program/materialise.h"
 #include "program/module_edits.h"
-#include "program/tracer.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/passes/shape_analysis.h>

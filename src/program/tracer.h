@@ -1,6 +1,10 @@
 // The log of a traced run, as numbers that a child can send: nodes are named by their addresses, which a forked child
 // shares with its parent as long as the graphs were there before.
 #pragma once
+#include "repro_minify/load.h"
+#include "repro_minify/program.h"
+#include "repro_minify/run_settings.h"
+#include "repro_minify/sandbox.h"
 
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/function_impl.h>
@@ -90,5 +94,23 @@ private:
   /// The values that were assigned to attributes, by object and name.
   std::map<std::pair<const void *, std::string>, Tracked> assigned_;
 };
+
+// The straight line of operators that one eager run of a model goes through, whatever the model is written with:
+// objects, lists of them, tasks, recursion.
+
+/// Runs the model in a sandbox child and follows tensors by their identity: what handles objects, calls and tasks is
+/// carried out, every other node becomes one of the Program. What depends on an object but is no tensor (the length of
+/// a list of objects) becomes a constant. Throws CannotFlatten.
+Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &arguments, const RunSettings &settings,
+                  const Limits &limits);
+
+struct FlatModel {
+  Program program;
+  bool traced = false;
+};
+
+/// flatten_calls(); where that cannot, trace_run(). Throws CannotFlatten where neither can.
+FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
+                           const RunSettings &settings, const Limits &limits);
 
 } // namespace repro_minify

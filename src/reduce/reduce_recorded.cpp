@@ -1,7 +1,7 @@
 #include "reduce/reduce_recorded.h"
 
+#include "check/compare_runs.h"
 #include "check/device_service.h"
-#include "check/module_factory.h"
 #include "core/text.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"

@@ -1,8 +1,7 @@
-#include "reduce/search_repeats.h"
+#include "reduce/search_stages.h"
 
 #include "core/dataflow.h"
 #include "reduce/search_sets.h"
-#include "reduce/search_stages.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,13 +1,14 @@
 // How a stage of the search asks about a set, whether it is run for real or ahead of time.
 #pragma once
-
 #include "core/dataflow.h"
 #include "reduce/search.h"
 #include "reduce/search_expectation.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -102,5 +103,18 @@ Stage advance(const Stage &stage, const SearchContext &context, const Questioner
 Stage find_first_anchor(const IndexSet &kept, const SearchContext &context);
 /// Returns the stage that follows once the shortest failing prefix is known.
 Stage after_anchor(const FindAnchor &stage, const SearchContext &context);
+
+// Repeated structure: most models are a few kinds of blocks, many times over.
+
+/// Returns a colour for each node, which two nodes share exactly when their surroundings up to `rounds` hops look the
+/// same: same labels, read and made in the same way (Weisfeiler-Lehman refinement over both directions of the edges).
+/// `labels` names the operator of each node. Colours are 64-bit hashes, the same on every machine.
+std::vector<std::uint64_t> structural_colours(const Dataflow &dataflow, const std::vector<std::string> &labels,
+                                              int rounds);
+
+/// Returns the first node of each colour within `within` (in topological order), with all that is at most `rounds` hops
+/// away inside `within`: a small part that holds an example of every piece of the whole.
+IndexSet one_of_each_repeat(const Dataflow &dataflow, const std::vector<std::string> &labels, const IndexSet &within,
+                            int rounds = 2);
 
 } // namespace repro_minify

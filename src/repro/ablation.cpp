@@ -1,6 +1,5 @@
 // The ablation of issue.md: what the reduced program does under everything else.
 #include "program/compute.h"
-#include "repro/ablation_names.h"
 #include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/repro.h"

@@ -1,12 +1,10 @@
 #include "repro_minify/analysis.h"
 
+#include "check/compare_runs.h"
 #include "check/device_service.h"
-#include "check/module_factory.h"
 #include "program/values.h"
-#include "repro/causes.h"
-#include "repro/explained.h"
 #include "repro/intermediate.h"
-#include "repro/show_here.h"
+#include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
 #include "tasks/task.h"
 

@@ -1,8 +1,8 @@
 // analysis.html: where the values part.
-#include "repro/atomic_file.h"
 #include "repro/error_curve.h"
 #include "repro/page.h"
 #include "repro/render.h"
+#include "repro/results_folder.h"
 #include "repro/value_list.h"
 
 #include <algorithm>

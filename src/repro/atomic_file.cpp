@@ -1,4 +1,4 @@
-#include "repro/atomic_file.h"
+#include "repro/results_folder.h"
 
 #include "core/files.h"
 #include "repro_minify/program.h"

@@ -3,7 +3,6 @@
 #include "check/compare_runs.h"
 #include "program/compute.h"
 #include "program/values.h"
-#include "repro/show_here.h"
 #include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
 

@@ -1,7 +1,7 @@
 #include "repro/bug_key.h"
 
 #include "core/text.h"
-#include "program/canonical_form.h"
+#include "program/value_digest.h"
 
 #include <algorithm>
 #include <array>

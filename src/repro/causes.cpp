@@ -1,4 +1,4 @@
-#include "repro/causes.h"
+#include "repro/intermediate.h"
 
 #include <algorithm>
 

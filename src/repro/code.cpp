@@ -1,7 +1,6 @@
 #include "repro/code.h"
 
 #include "program/python_call.h"
-#include "repro/fx_source.h"
 #include "repro/torchscript_source.h"
 
 #include <torch/csrc/jit/serialization/python_print.h>

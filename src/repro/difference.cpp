@@ -1,9 +1,8 @@
-#include "repro/difference.h"
+#include "repro/code.h"
 
 #include "core/text.h"
 #include "program/values.h"
-#include "repro/code.h"
-#include "repro/elements_text.h"
+#include "repro/shown_value.h"
 
 #include <dtl/dtl.hpp>
 

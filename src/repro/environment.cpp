@@ -4,7 +4,7 @@
 #include "core/files.h"
 #include "core/programs.h"
 #include "core/text.h"
-#include "repro/atomic_file.h"
+#include "repro/results_folder.h"
 #include "repro_minify/repro.h"
 #include "tasks/sandbox.h"
 

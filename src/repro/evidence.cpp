@@ -1,12 +1,8 @@
-#include "repro/evidence.h"
+#include "repro/triage.h"
 
 #include "core/escape.h"
 #include "core/text.h"
-#include "repro/ablation_names.h"
-#include "repro/explanation.h"
-#include "repro/headline.h"
-#include "repro/triage.h"
-#include "repro/versions.h"
+#include "repro/workaround.h"
 
 #include <vector>
 

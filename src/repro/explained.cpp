@@ -1,9 +1,8 @@
-#include "repro/explained.h"
+#include "repro/intermediate.h"
 
 #include "check/compare_runs.h"
-#include "check/module_factory.h"
 #include "program/values.h"
-#include "repro/show_here.h"
+#include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
 
 #include <nlohmann/json.hpp>

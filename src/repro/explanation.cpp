@@ -1,4 +1,4 @@
-#include "repro/explanation.h"
+#include "repro/workaround.h"
 
 #include "backends/backend_parts.h"
 #include "backends/in_python.h"

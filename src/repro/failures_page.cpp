@@ -1,11 +1,10 @@
 #include "repro/failures_page.h"
 
 #include "core/files.h"
-#include "repro/atomic_file.h"
-#include "repro/headline.h"
 #include "repro/render.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
+#include "repro/triage.h"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "repro/fx_source.h"
+#include "repro/code.h"
 
 #include "core/number_text.h"
 #include "core/text.h"

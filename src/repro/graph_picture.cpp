@@ -1,8 +1,7 @@
-#include "repro/graph_picture.h"
+#include "repro/value_list.h"
 
 #include "core/escape.h"
 #include "core/number_text.h"
-#include "repro/layout.h"
 #include "repro/render.h"
 
 #include <algorithm>

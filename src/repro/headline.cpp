@@ -1,14 +1,12 @@
-#include "repro/headline.h"
+#include "repro/triage.h"
 
 #include "backends/in_python.h"
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "core/escape.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/python_call.h"
 #include "program/values.h"
-#include "repro/ablation_names.h"
-#include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "core/text.h"
 #include "program/flat_graph.h"
 #include "program/python_call.h"
-#include "repro/fx_source.h"
+#include "repro/code.h"
 
 #include <filesystem>
 #include <optional>

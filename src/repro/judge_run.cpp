@@ -1,4 +1,4 @@
-#include "repro/judge_run.h"
+#include "repro/script_run.h"
 
 #include "core/files.h"
 #include "core/number_text.h"

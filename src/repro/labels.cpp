@@ -1,9 +1,8 @@
 // The labels that PyTorch's triage would set, by its own rubric: pytorch/pytorch, .claude/skills/triaging-issues/, and
 // the label descriptions of its tracker.
 #include "backends/in_python.h"
-#include "repro/ablation_names.h"
 #include "repro/triage.h"
-#include "repro/versions.h"
+#include "repro/workaround.h"
 
 namespace repro_minify {
 namespace {

@@ -1,4 +1,4 @@
-#include "repro/layout.h"
+#include "repro/value_list.h"
 
 #include "core/files.h"
 #include "core/text.h"

@@ -1,7 +1,6 @@
 // The rows of a picture of values: a program as eager ran it, before anything is compared.
 #include "program/python_call.h"
 #include "program/values.h"
-#include "repro/explained.h"
 #include "repro/intermediate.h"
 #include "repro_minify/analysis.h"
 

@@ -1,7 +1,7 @@
-#include "repro/predicate.h"
+#include "repro/repro_py.h"
 
 #include "check/compare_tensors.h"
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "core/number_text.h"
 
 #include <algorithm>

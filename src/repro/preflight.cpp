@@ -1,7 +1,6 @@
 // The reasons for which such reports are closed: pytorch/pytorch, .claude/skills/triaging-issues/ and
 // .claude/skills/scrub-issue/.
 #include "program/surgery.h"
-#include "repro/ablation_names.h"
 #include "repro/triage.h"
 
 #include <algorithm>

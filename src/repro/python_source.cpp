@@ -1,4 +1,4 @@
-#include "repro/python_source.h"
+#include "repro/script_text.h"
 
 #include "core/text.h"
 #include "repro/render.h"

@@ -2,7 +2,6 @@
 
 #include "core/digest.h"
 #include "core/escape.h"
-#include "repro/templates.h"
 
 #include <ctemplate/template.h>
 #include <ctemplate/template_modifiers.h>

@@ -19,4 +19,12 @@ std::string template_text(const std::string &name);
 /// else: no connection, no resource.
 nlohmann::json head_json();
 
+// The files of templates/, as they were when the program was built.
+
+struct EmbeddedText {
+  const char *name, *text;
+};
+/// The last has no name.
+extern const EmbeddedText templates[];
+
 } // namespace repro_minify

@@ -1,7 +1,7 @@
 // report.json: what is known of a run, for scripts.
 
 #include "core/json_number.h"
-#include "program/canonical_form.h"
+#include "program/value_digest.h"
 #include "program/values.h"
 #include "repro/bug_key.h"
 #include "repro/reported.h"

@@ -1,15 +1,13 @@
 // report.html: the findings of report.md, and the pictures that go with them.
 #include "core/origins.h"
-#include "repro/atomic_file.h"
 #include "repro/code.h"
-#include "repro/difference.h"
-#include "repro/headline.h"
 #include "repro/page.h"
 #include "repro/render.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
+#include "repro/shown_value.h"
+#include "repro/triage.h"
 #include "repro/value_list.h"
-#include "repro/values_picture.h"
 
 #include <algorithm>
 #include <cmath>

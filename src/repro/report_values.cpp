@@ -3,12 +3,10 @@
 #include "core/text.h"
 #include "program/formula.h"
 #include "program/values.h"
-#include "repro/elements_text.h"
-#include "repro/explanation.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
+#include "repro/shown_value.h"
 #include "repro/triage.h"
-#include "repro/versions.h"
 #include "repro/workaround.h"
 #include "repro_minify/confinement.h"
 

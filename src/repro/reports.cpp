@@ -3,9 +3,9 @@
 
 #include "backends/in_python.h"
 #include "program/python_call.h"
-#include "repro/atomic_file.h"
-#include "repro/fx_source.h"
+#include "repro/code.h"
 #include "repro/render.h"
+#include "repro/results_folder.h"
 #include "repro/torchscript_source.h"
 
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "repro/repro_cmake.h"
+#include "repro/repro_py.h"
 
 #include "core/programs.h"
 #include "repro/render.h"

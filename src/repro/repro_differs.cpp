@@ -1,7 +1,7 @@
-#include "repro/repro_differs.h"
+#include "repro/repro_py.h"
 
 #include "check/compare_values.h"
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "core/number_text.h"
 #include "repro/render.h"
 

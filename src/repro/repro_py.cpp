@@ -2,12 +2,9 @@
 
 #include "backends/in_python.h"
 #include "program/values.h"
-#include "repro/atomic_file.h"
-#include "repro/headline.h"
 #include "repro/render.h"
-#include "repro/repro_cmake.h"
-#include "repro/repro_differs.h"
-#include "repro/repro_script.h"
+#include "repro/results_folder.h"
+#include "repro/script_text.h"
 #include "repro/torchscript_source.h"
 #include "repro/triage.h"
 

@@ -1,9 +1,7 @@
-#include "repro/repro_script.h"
 #include "core/text.h"
 #include "program/surgery.h"
 #include "repro/repro_py.h"
 #include "repro/script_text.h"
-#include "repro/torchscript_program.h"
 #include "repro/torchscript_source.h"
 #include "repro/triage.h"
 

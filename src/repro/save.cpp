@@ -1,11 +1,11 @@
 // Saves a program in reduced.pt and inputs.pt, two files that belong together.
 #include "core/files.h"
 #include "program/compute.h"
+#include "program/materialise.h"
 #include "program/module_edits.h"
-#include "program/parts.h"
 #include "program/read_inputs.h"
 #include "program/values.h"
-#include "repro/atomic_file.h"
+#include "repro/results_folder.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"

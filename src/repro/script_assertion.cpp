@@ -1,8 +1,8 @@
 #include "repro/script_text.h"
 
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "core/number_text.h"
-#include "repro/predicate.h"
+#include "repro/repro_py.h"
 
 #include <algorithm>
 #include <functional>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 namespace repro_minify {
 namespace {
@@ -19,6 +20,10 @@ std::chrono::milliseconds patience_for(const ReproFacts &facts) {
   const std::chrono::seconds import_time(30);
   return facts.signature.kind == FailureKind::Hang ? import_time + std::chrono::seconds(facts.hang_seconds)
                                                    : patience_of_others;
+}
+
+bool was_not_run(const ReproRun &run) {
+  return run.job_end.ending != Ending::Cancelled && !is_answer(run.job_end);
 }
 
 } // namespace
@@ -40,6 +45,21 @@ ScriptRun start_script(const ScriptToRun &script, const ReproFacts &facts, const
   std::vector<std::string> words = with_home(folder->path());
   words.insert(words.end(), {script.python, "-B", *folder / script.files.front().first});
   return {folder, start_repro(words, folder->path(), confinement, patience_for(facts), folder)};
+}
+
+Verification verify_repeatedly(const std::function<ReproRun()> &run,
+                               const std::function<Verification(const ReproRun &)> &judge, const Repetition &repetition,
+                               const std::function<bool()> &interrupted) {
+  int failed = 0;
+  Verification last;
+  for (int i = 0; i < repetition.runs && failed < repetition.need; ++i) {
+    last = judge(until_answered(run, was_not_run, interrupted));
+    failed += last.same_failure;
+  }
+  if (failed < repetition.need && repetition.runs > 1)
+    return {false, "repro failed in " + std::to_string(failed) + " of " + std::to_string(repetition.runs) +
+                       " runs; of the last: " + last.message};
+  return last;
 }
 
 } // namespace repro_minify

@@ -3,8 +3,8 @@
 #include "core/text.h"
 #include "program/python_call.h"
 #include "program/values.h"
-#include "repro/headline.h"
 #include "repro/render.h"
+#include "repro/triage.h"
 
 #include <algorithm>
 #include <cctype>

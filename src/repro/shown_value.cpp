@@ -3,14 +3,18 @@
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
 #include "core/json_number.h"
+#include "program/formula.h"
 
 #include <ATen/ATen.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -88,6 +92,16 @@ std::vector<double> numbers_from(const json &list) {
   return numbers;
 }
 
+/// Reads the elements one after the other.
+std::string nested(const std::vector<double> &elements, std::size_t &next, at::IntArrayRef sizes) {
+  if (sizes.empty())
+    return number_text(elements[next++]);
+  std::string text;
+  for (std::int64_t i = 0; i < sizes[0]; ++i)
+    text += (i > 0 ? ", " : "") + nested(elements, next, sizes.slice(1));
+  return "[" + text + "]";
+}
+
 } // namespace
 
 double element_error(double expected, double found) {
@@ -151,6 +165,12 @@ ShownValue shown_value_from(const json &value) {
   shown.equal = value.at("equal");
   shown.not_finite = value.at("not_finite");
   return shown;
+}
+
+std::string elements_text(const at::Tensor &tensor) {
+  const auto elements = elements_of(tensor, most_elements_in_text);
+  std::size_t next = 0;
+  return elements && !elements->empty() ? nested(*elements, next, tensor.sizes()) : "";
 }
 
 } // namespace repro_minify

@@ -1,10 +1,14 @@
 // Two values as a picture needs them. Arithmetic: call it in a sandbox child.
 #pragma once
-
+#include "check/compare_runs.h"
 #include "repro_minify/both_sides.h"
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
+
+#include <string>
 
 namespace repro_minify {
 
@@ -16,5 +20,29 @@ double element_error(double expected, double found);
 
 nlohmann::json to_json(const ShownValue &value);
 ShownValue shown_value_from(const nlohmann::json &value);
+
+// The work of both_sides(), for a child that has checked the same program before.
+
+/// The result of call number `call` of a freshly compiled instance. Throws what the backend throws.
+Observed run_optimised(const CheckContext &context, int call);
+
+/// Returns both sides as JSON in one line, for both_sides_from(). Runs the backend in the process that calls it.
+std::string show_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options,
+                      const ShowOptions &show);
+/// Throws nlohmann::json::exception.
+BothSides both_sides_from(const std::string &text);
+
+// Expected against found: the numbers of a small value, of a large one a map and a histogram of its errors.
+
+/// For values.html.tpl. `most`: as many numbers are shown, and the map and the histogram where there are more.
+nlohmann::json values_json(const ShownValue &value, size_t most);
+
+// The elements of a small tensor as a person writes them.
+
+constexpr std::int64_t most_elements_in_text = 16;
+
+/// "[[1, 2], [3, 4.5]]", each number as short as it can be; empty for a tensor of more than most_elements_in_text
+/// elements, or one whose elements cannot be read as they are (sparse, quantised, complex).
+std::string elements_text(const at::Tensor &tensor);
 
 } // namespace repro_minify

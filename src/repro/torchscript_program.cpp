@@ -1,4 +1,4 @@
-#include "repro/torchscript_program.h"
+#include "repro/script_text.h"
 
 #include "core/text.h"
 #include "program/cpu_arguments.h"

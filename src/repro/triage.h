@@ -3,6 +3,7 @@
 #include "repro_minify/repro.h"
 
 #include <nlohmann/json.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,5 +45,55 @@ std::optional<Nature> nature_of_reduced(const ReproFacts &facts);
 
 /// Reasons for which such reports are closed, one sentence each; none: as far as can be told there is none.
 std::vector<std::string> preflight(const Program &program, const ReproFacts &facts);
+
+// Rows of the ablation that more than a reader looks at.
+
+namespace ablation_names {
+
+constexpr const char *inductor = "inductor";
+constexpr const char *dynamo = "torch.compile, backend=eager";
+constexpr const char *aot_eager = "torch.compile, backend=aot_eager";
+constexpr const char *partitioned = "torch.compile, backend=aot_eager_decomp_partition";
+constexpr const char *functionalized = "torch.func.functionalize alone";
+constexpr const char *decomposed = "decompositions alone";
+// Settings of TorchInductor.
+constexpr const char *emulated = "emulate_precision_casts=True";
+constexpr const char *scalar = "cpp.simdlen=1";
+constexpr const char *dynamic = "dynamic=True";
+constexpr const char *strict = "numerics=strict"; // from PyTorch 2.15 on
+
+} // namespace ablation_names
+
+/// Returns true if the row of that name, or of that setting, failed in the same way, and false if it did not; nothing
+/// if there is no such row, it has no answer, or it has another failure.
+std::optional<bool> fails_under(const ReproFacts &facts, const std::string &what);
+bool has_row(const ReproFacts &facts, const std::string &what);
+
+// The first lines of issue.md: under what else it fails, and without what it is right.
+
+/// Markdown, one paragraph: the rung of torch.compile's ladder where the failure begins, the step without which it is
+/// gone, the settings that change something. Where nothing of that is known: what is wrong, in a sentence.
+std::string evidence(const Program &program, const ReproFacts &facts);
+
+/// "Wrong value: off by 8 units in the last place ...", with a space before it; empty where the failure is no
+/// difference of values.
+std::string nature_sentence(const ReproFacts &facts);
+
+// The sentence that a report begins with, its title too.
+
+/// "torch.compile: `x.unfold(0, 2, 1).neg_()` gives 1 at [0], expected -1 (functionalization)": what, on what, found,
+/// expected, whose fault. `call` names the program; empty: its operators are listed.
+std::string headline(const Program &program, const ReproFacts &facts, const std::string &call = "");
+
+/// The same as a sentence of Markdown.
+std::string sentence(const Program &program, const ReproFacts &facts);
+
+/// The expected value and the one found, each in few words: {"-0.2934", "1.541"}. Empty texts where the failure is of
+/// another kind.
+struct BothValues {
+  std::string expected, found;
+  std::string place; ///< "[0, 1]"; empty for a single number
+};
+BothValues both_values(const ReproFacts &facts);
 
 } // namespace repro_minify

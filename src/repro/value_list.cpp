@@ -3,7 +3,7 @@
 #include "core/dataflow.h"
 #include "core/number_text.h"
 #include "repro/render.h"
-#include "repro/values_picture.h"
+#include "repro/shown_value.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,36 @@
 // The values of an Analysis as a page has them: a graph to look at, and an entry for each that the graph leads to.
 #pragma once
-
-#include "repro/graph_picture.h"
 #include "repro_minify/analysis.h"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
+
+// A graph as inline SVG: boxes that are links to what is said of them.
+
+struct PictureBox {
+  std::vector<std::string> lines; ///< text in it, shortened here
+  std::string key;                ///< elements of the page with the same key are highlighted together
+  std::string anchor;             ///< id of the element that it leads to
+  std::string classes;            ///< of page.css, "cause kept"
+};
+
+struct GraphPicture {
+  std::string svg;     ///< empty: there is none
+  std::string problem; ///< why there is none, and what to do
+};
+
+/// `label`: what it shows, for who cannot see it.
+GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
+                        const std::string &label, const std::function<bool()> &interrupted = {});
+
+/// The first characters of a text, with an ellipsis where there are more.
+std::string shortened_label(const std::string &text, size_t most);
 
 /// The settings and data with which a page lists the values of one graph, in addition to the Analysis.
 struct ValueListOptions {
@@ -42,5 +63,34 @@ nlohmann::json legend_json(const ValueList &list);
 std::string key_of(const ValueListOptions &options, size_t row);
 
 ValueList value_list(const Analysis &analysis, const ValueListOptions &options);
+
+// Where the boxes and the lines of a graph go: Graphviz's `dot` says it. It is given numbers alone, no text of a model.
+
+/// In points, like all that follows.
+struct Size {
+  double width = 0, height = 0;
+};
+struct Point {
+  double x = 0, y = 0;
+};
+
+struct Curve {
+  int from = 0, to = 0;
+  std::vector<Point> points; ///< of cubic Bezier curves: one, and three for each curve
+};
+
+struct GraphLayout {
+  Size size;
+  std::vector<Point> centres; ///< of each box, y pointing down
+  std::vector<Curve> curves;
+  std::string problem; ///< why there is no layout, and what to do; empty: there is one
+};
+
+/// Never throws for what `dot` does. It is given a minute, and ends when `interrupted` answers true.
+GraphLayout lay_out(const std::vector<Size> &boxes, const std::vector<std::pair<int, int>> &edges,
+                    const std::function<bool()> &interrupted = {});
+
+/// Reads what `dot -Tplain` printed for boxes n0, n1, ... Any other text gives a GraphLayout with a problem.
+GraphLayout read_plain_layout(const std::string &text, size_t boxes);
 
 } // namespace repro_minify

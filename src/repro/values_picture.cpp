@@ -1,8 +1,7 @@
-#include "repro/values_picture.h"
+#include "repro/shown_value.h"
 
 #include "core/number_text.h"
 #include "core/text.h"
-#include "repro/shown_value.h"
 
 #include <algorithm>
 #include <cmath>

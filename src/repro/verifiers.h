@@ -1,8 +1,8 @@
 // The repros are built and run, each in a folder or an interpreter of its own, before they are handed over.
 #pragma once
 #include "core/files.h"
-#include "repro/judge_run.h"
-#include "repro/repro_script.h"
+#include "repro/script_run.h"
+#include "repro/script_text.h"
 #include "repro_minify/repro.h"
 #include "tasks/project_build.h"
 

@@ -1,9 +1,9 @@
 // Verification: repro.cpp is built and run in a folder of its own before it is handed over.
 #include "core/programs.h"
-#include "repro/repro_cmake.h"
+#include "repro/repro_py.h"
 #include "repro/results_folder.h"
+#include "repro/script_run.h"
 #include "repro/verifiers.h"
-#include "repro/verify_repeatedly.h"
 #include "tasks/compiler.h"
 
 #include "repro_minify/backend_parts.h"

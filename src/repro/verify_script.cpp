@@ -1,10 +1,9 @@
 // repro.py is run in an interpreter of its own before it is handed over.
 #include "backends/in_python.h"
 #include "program/compute.h"
-#include "repro/atomic_file.h"
+#include "repro/results_folder.h"
 #include "repro/script_run.h"
 #include "repro/verifiers.h"
-#include "repro/verify_repeatedly.h"
 #include "repro_minify/backend_parts.h"
 
 #include <chrono>

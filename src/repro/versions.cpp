@@ -1,4 +1,4 @@
-#include "repro/versions.h"
+#include "repro/workaround.h"
 
 #include "core/text.h"
 #include "repro/render.h"

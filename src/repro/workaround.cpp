@@ -3,7 +3,6 @@
 #include "core/escape.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "repro/ablation_names.h"
 #include "repro/script_run.h"
 #include "repro/triage.h"
 #include "repro_minify/backend_parts.h"

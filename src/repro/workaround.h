@@ -2,8 +2,10 @@
 #pragma once
 #include "repro_minify/repro.h"
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace repro_minify {
 
@@ -31,5 +33,30 @@ std::string with_workaround(const std::string &script, const Workaround &workaro
 /// "`torch._inductor.config.pattern_matcher = False` makes it right, and the model that it comes from, whose call then
 /// takes 1.1 times as long."; Markdown, empty where none was found.
 std::string workaround_sentence(const ReproFacts &facts);
+
+// How a wrong result comes about: the change of the program with which eager gives it too.
+
+/// Asks a backend that is used from Python which change of the reduced program gives in eager what the backend gives,
+/// for its inputs and for others (backends/inductor/explanation.py). Nothing where there is none that is tried, where
+/// the failure is not one of results alone. Throws std::runtime_error where there is no answer.
+std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits);
+
+/// Returns a sentence of Markdown: "What is found is what eager gives if `x[:1] = 9` ran before `y.add_(1)`."; empty
+/// where no explanation is known.
+std::string explanation_sentence(const ReproFacts &facts);
+
+// How repro.py fares under other versions of PyTorch, and which side moved between them.
+
+/// Runs the verified repro.py of the folder `results` in `python`, the interpreter that it was verified in, and in each
+/// of `others`. The answer of `python` is first. One that cannot be asked has a row that says why.
+std::vector<VersionRow> ask_versions(const ReproFacts &facts, const std::string &results, const std::string &python,
+                                     const std::vector<std::string> &others, const std::function<bool()> &interrupted);
+
+/// Returns a sentence or two: "Right in PyTorch 2.12.1, wrong in 2.13.0 and 2.15.0. From 2.12.1 to 2.13.0 the compiled
+/// result changed, eager's did not."; empty where no version was asked.
+std::string versions_sentence(const ReproFacts &facts);
+
+/// True if an earlier version is right, and it was not eager that changed since.
+bool is_regression(const ReproFacts &facts);
 
 } // namespace repro_minify

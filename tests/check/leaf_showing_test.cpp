@@ -1,5 +1,5 @@
 // Which of several wrong values a failure is about.
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 
 #include "check/compare_runs.h"
 #include "check/compare_values.h"

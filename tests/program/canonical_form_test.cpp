@@ -1,6 +1,6 @@
 // Tests of what canonical_form says of a program, and of what it leaves out.
-#include "program/canonical_form.h"
 #include "program/program_from.h"
+#include "program/value_digest.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

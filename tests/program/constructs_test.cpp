@@ -3,7 +3,7 @@
 #include "all_tests.h"
 #include "program/compute.h"
 #include "program/fixture.h"
-#include "program/trace.h"
+#include "program/tracer.h"
 #include "program/value_digest.h"
 #include "program/values.h"
 #include "repro_minify/archive.h"

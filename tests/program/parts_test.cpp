@@ -1,5 +1,5 @@
 // Programs with hundreds of parameters: the same module, in parts.
-#include "program/parts.h"
+#include "program/materialise.h"
 
 #include "program/surgery.h"
 

@@ -1,7 +1,5 @@
 // Pickles say what they say, and nothing that is wrong with one goes further than a CannotRead.
 #include "program/pickle.h"
-#include "program/pickle_array.h"
-#include "program/pickle_legacy.h"
 
 #include <gtest/gtest.h>
 

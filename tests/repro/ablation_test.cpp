@@ -1,6 +1,6 @@
 // Tests of the ablation of a program that no backend gets wrong; tests/end_to_end has programs that fail.
-#include "repro/ablation_names.h"
 #include "repro/small_program.h"
+#include "repro/triage.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "repro/explanation.h"
 #include "repro/small_program.h"
+#include "repro/workaround.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "repro/fx_source.h"
+#include "repro/code.h"
 
 #include "program/executor.h"
 #include "program/program_from.h"

@@ -2,9 +2,8 @@
 // golden/ for each, which people read. REPRO_MINIFY_WRITE_GOLDENS=1 writes them again.
 #include "core/files.h"
 #include "repro/render.h"
-#include "repro/repro_script.h"
+#include "repro/script_text.h"
 #include "repro/small_program.h"
-#include "repro/templates.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // issue.md: its first line, its one block of code, and what it says where something is not known.
 #include "core/files.h"
-#include "repro/ablation_names.h"
-#include "repro/headline.h"
 #include "repro/small_program.h"
+#include "repro/triage.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Verified means verified: what exits with 1 for any other reason than the failure itself does not count.
 #include "core/files.h"
 #include "core/programs.h"
-#include "repro/judge_run.h"
+#include "repro/script_run.h"
 
 #include <gtest/gtest.h>
 

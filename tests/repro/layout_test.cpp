@@ -1,5 +1,5 @@
 #include "core/programs.h"
-#include "repro/layout.h"
+#include "repro/value_list.h"
 
 #include <gtest/gtest.h>
 

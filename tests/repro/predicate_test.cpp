@@ -1,7 +1,6 @@
 // Tests of the predicate by which a repro decides: for each rule, as little as the failure needs.
 #include "core/number_text.h"
-#include "repro/predicate.h"
-#include "repro/repro_differs.h"
+#include "repro/repro_py.h"
 
 #include <gtest/gtest.h>
 

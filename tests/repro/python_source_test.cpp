@@ -1,5 +1,5 @@
 // TorchScript to Python as its users write it.
-#include "repro/python_source.h"
+#include "repro/script_text.h"
 
 #include <gtest/gtest.h>
 

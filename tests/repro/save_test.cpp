@@ -2,7 +2,7 @@
 #include "core/files.h"
 #include "program/fixture.h"
 #include "program/read_inputs.h"
-#include "repro/atomic_file.h"
+#include "repro/results_folder.h"
 #include "repro_minify/repro.h"
 
 #include <ATen/ATen.h>

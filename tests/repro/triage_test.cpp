@@ -1,5 +1,4 @@
 // Tests of triage's answers: each reason with a program that trips it, and one that does not.
-#include "repro/ablation_names.h"
 #include "repro/small_program.h"
 #include "repro/triage.h"
 

@@ -1,7 +1,7 @@
 // Values and differences as the page shows them.
-#include "repro/difference.h"
+#include "repro/code.h"
+#include "repro/shown_value.h"
 #include "repro/small_program.h"
-#include "repro/values_picture.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Tests of how a repro that is built and run is judged, with a CMake that builds what a test wants it to.
 #include "core/files.h"
+#include "repro/script_run.h"
 #include "repro/small_program.h"
 #include "repro/verifiers.h"
-#include "repro/verify_repeatedly.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "backends/in_python.h"
 #include "repro/small_program.h"
 #include "repro/triage.h"
-#include "repro/versions.h"
+#include "repro/workaround.h"
 
 #include <gtest/gtest.h>
 

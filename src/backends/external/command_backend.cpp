@@ -2,7 +2,6 @@
 #include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
 #include "backends/external/command_server.h"
-#include "backends/external/texts.h"
 #include "core/escape.h"
 #include "core/files.h"
 #include "core/no_answer.h"

@@ -2,11 +2,10 @@
 #pragma once
 #include "core/files.h"
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace repro_minify {
@@ -45,5 +44,10 @@ private:
   std::string address_, log_;
   pid_t pid_ = -1, owner_ = -1;
 };
+
+// The .inc files beside this one as text, for repro.cpp.
+
+extern const char *const plugin_program_text;
+extern const char *const command_program_text;
 
 } // namespace repro_minify

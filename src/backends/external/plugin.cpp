@@ -3,7 +3,7 @@
 
 #include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
-#include "backends/external/texts.h"
+#include "backends/external/command_server.h"
 #include "core/escape.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"

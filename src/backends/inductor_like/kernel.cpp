@@ -2,7 +2,6 @@
 
 #include "backends/inductor_like/kernel_body.h"
 #include "backends/inductor_like/kernel_index.h"
-#include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/kernel_math.h"
 #include "backends/inductor_like/kernel_strips.h"
 #include "core/text.h"

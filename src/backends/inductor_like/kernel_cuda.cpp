@@ -3,8 +3,8 @@
 #include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_body.h"
 #include "backends/inductor_like/kernel_index.h"
-#include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/kernel_math.h"
+#include "backends/inductor_like/kernel_strips.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "backends/inductor_like/kernel_loops.h"
+#include "backends/inductor_like/kernel_strips.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,5 @@
 #include "backends/inductor_like/kernel_strips.h"
 
-#include "backends/inductor_like/kernel_loops.h"
 #include "backends/inductor_like/kernel_math.h"
 
 #include <algorithm>

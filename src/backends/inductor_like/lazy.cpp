@@ -1,4 +1,4 @@
-#include "backends/inductor_like/lazy.h"
+#include "backends/inductor_like/lowered_values.h"
 
 #include "backends/inductor_like/capture.h"
 

@@ -1,18 +1,59 @@
 // The values of a lowering, each as an expression, in memory, or both, and the kernels that put them there.
 #pragma once
-#include "backends/inductor_like/lazy.h"
-#include "backends/inductor_like/lowering.h"
+#include "backends/inductor_like/plan.h"
 #include "backends/inductor_like/pointwise.h"
 #include "backends/inductor_like/stages.h"
 #include "program/values.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace repro_minify::inductor_like {
+
+// The last stages: a functional straight line to a plan. Pointwise operators and views are held as expressions and
+// computed where they are needed in memory; reductions are loops of their own; all else runs as ATen.
+
+struct LoweringOptions {
+  bool pointwise = true;  ///< kernels for pointwise operators
+  bool reductions = true; ///< kernels for reductions
+  /// Several operators in one kernel. Without it each has its own, and rounds its result.
+  bool fuse = true;
+  bool constants = true;                ///< what depends on constants alone is not computed in each run
+  bool emulate_precision_casts = false; ///< round to 16 bits after each operator inside a kernel too
+  std::string inject;                   ///< relu-compile-error, relu-accuracy, ...; empty: nothing
+};
+
+/// The plan without its source.
+Plan lower(const StraightLine &line, const LoweringOptions &options);
+
+// A tensor that has not been computed: its elements as expressions, the way TorchInductor's lowering holds them.
+
+struct Lazy {
+  std::vector<int64_t> sizes;
+  at::ScalarType dtype = at::kFloat;
+  Loader load; ///< in the compute type of dtype; takes as many indices as there are sizes
+};
+
+/// C++ for a value of one type as another.
+std::string converted(Body &body, const std::string &value, Element from, Element to);
+/// A literal of the type.
+std::string literal(const c10::Scalar &scalar, Element type);
+
+/// Returns a view of `source`: the same elements at other places.
+Lazy viewed(const Lazy &source, std::vector<int64_t> sizes,
+            std::function<std::vector<Index>(const std::vector<Index> &)> place);
+/// Broadcast to `sizes`, right-aligned.
+Lazy broadcast(const Lazy &source, const std::vector<int64_t> &sizes);
+/// The same elements in order, in another shape.
+Lazy reshaped(const Lazy &source, const std::vector<int64_t> &sizes);
+/// The elements as another type.
+Lazy cast(const Lazy &source, at::ScalarType dtype);
 
 class LoweredValues {
 protected:
@@ -206,5 +247,15 @@ protected:
   std::map<const torch::jit::Value *, torch::jit::Node *> views_;
   std::vector<int> made_at_; ///< step that makes each slot; -1: there from the start
 };
+
+// The operators that show the elements of one tensor at other places.
+
+/// Returns the view of `source`; nothing for a node that is no view or not in the table. `result` is what the output
+/// looked like when it was observed.
+std::optional<Lazy> view_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen,
+                            const ObservedTensor &result);
+
+/// The parts that chunk, split and unbind give; empty for any other node.
+std::vector<Lazy> parts_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen);
 
 } // namespace repro_minify::inductor_like

@@ -1,10 +1,7 @@
-#include "backends/inductor_like/lowering.h"
-
-#include "backends/inductor_like/kernel_loops.h"
-#include "backends/inductor_like/lazy.h"
 #include "backends/inductor_like/lowered_values.h"
+
+#include "backends/inductor_like/kernel_strips.h"
 #include "backends/inductor_like/pointwise.h"
-#include "backends/inductor_like/views.h"
 
 #include <ATen/Version.h>
 #include <ATen/native/TypeProperties.h>

@@ -1,7 +1,7 @@
 #include "backends/inductor_like/stages.h"
 
 #include "backends/inductor_like/capture.h"
-#include "backends/inductor_like/lowering.h"
+#include "backends/inductor_like/lowered_values.h"
 #include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
 #include "core/text.h"

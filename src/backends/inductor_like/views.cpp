@@ -1,4 +1,4 @@
-#include "backends/inductor_like/views.h"
+#include "backends/inductor_like/lowered_values.h"
 
 #include <algorithm>
 #include <set>

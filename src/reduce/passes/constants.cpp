@@ -6,8 +6,8 @@
 #include "program/python_call.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/filled_tensor.h"
 #include "reduce/passes/in_bulk.h"
+#include "reduce/passes/remake_input.h"
 
 #include "repro_minify/record.h"
 

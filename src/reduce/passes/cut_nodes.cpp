@@ -2,7 +2,7 @@
 // value.
 #include "reduce/passes/program_oracle.h"
 
-#include "check/leaf_showing.h"
+#include "check/verdict_text.h"
 #include "program/cut.h"
 #include "program/python_call.h"
 #include "reduce/passes/in_bulk.h"

@@ -1,4 +1,4 @@
-#include "reduce/passes/filled_tensor.h"
+#include "reduce/passes/remake_input.h"
 
 #include "program/formula.h"
 #include "program/python_call.h"

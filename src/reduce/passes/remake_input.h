@@ -4,6 +4,9 @@
 #include "reduce/passes/pass.h"
 #include "repro_minify/program.h"
 
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/ir/ir.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,5 +34,27 @@ std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::
 
 /// Says so (PassContext::incomplete) where an input holds more data than the functions above copy.
 void note_large_inputs(PassContext &context);
+
+// A call that makes a tensor of one number: torch.full, torch.zeros or torch.ones.
+
+/// Returns the number that all elements of a tensor are, NaN and infinities among them; 0 for a tensor without
+/// elements. Nothing where they differ, or are no plain numbers.
+std::optional<double> only_number_in(const at::Tensor &tensor);
+
+/// Returns what makes such a tensor: "zeros", "ones" or "full".
+std::string name_of_filling(double number);
+
+/// Returns the value of a new call in front of `before`, in the dialect of its graph, that gives `number` in the sizes
+/// and dtype of `like`.
+torch::jit::Value *insert_filled(torch::jit::Node *before, double number, const at::Tensor &like);
+
+// Edits that remove one node, or one value that a loop carries, and that no cut can do.
+
+/// Returns the edits that can be tried on node number `node` (depth first), likeliest first. `program` must outlive the
+/// list and stay as it is until one of them was made.
+std::vector<LazyProgram> single_edits(const Program &program, int node);
+
+/// Each value that this prim::Loop carries left as it was before the loop; none for another node.
+std::vector<LazyProgram> loop_edits(const Program &program, const torch::jit::Node *loop);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-#include "reduce/passes/single_edits.h"
+#include "reduce/passes/remake_input.h"
 
 #include "program/atoms.h"
 #include "program/surgery.h"

@@ -3,7 +3,7 @@
 #include "reduce/passes/program_oracle.h"
 
 #include "reduce/passes/in_bulk.h"
-#include "reduce/passes/single_edits.h"
+#include "reduce/passes/remake_input.h"
 #include "reduce/passes/splicer.h"
 
 #include <algorithm>

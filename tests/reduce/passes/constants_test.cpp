@@ -1,7 +1,7 @@
 #include "program/executor.h"
 #include "program/python_call.h"
-#include "reduce/passes/filled_tensor.h"
 #include "reduce/passes/golden.h"
+#include "reduce/passes/remake_input.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/constants.h>

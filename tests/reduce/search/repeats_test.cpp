@@ -1,4 +1,4 @@
-#include "reduce/search_repeats.h"
+#include "reduce/search_stages.h"
 
 #include "planted_faults.h"
 

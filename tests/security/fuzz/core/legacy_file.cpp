@@ -1,5 +1,5 @@
 // A file of torch.save as it was before 1.6.
-#include "program/pickle_legacy.h"
+#include "program/pickle.h"
 
 #include "security/fuzz/harness.h"
 

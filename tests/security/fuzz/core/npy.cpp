@@ -1,5 +1,5 @@
 // An array of numpy in a file of its own.
-#include "program/pickle_array.h"
+#include "program/pickle.h"
 #include "security/fuzz/harness.h"
 
 namespace repro_minify::fuzz {

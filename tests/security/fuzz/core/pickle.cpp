@@ -1,6 +1,5 @@
 // Fuzzes the reader of pickles and all that is asked about their values: the author of the inputs has written them.
 #include "program/pickle.h"
-#include "program/pickle_array.h"
 #include "security/fuzz/harness.h"
 
 namespace repro_minify::fuzz {
