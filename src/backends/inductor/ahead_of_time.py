@@ -48,7 +48,7 @@ def leaves(value):
 
 
 def differs(expected, found, kind, how):
-    """True if two results differ by the rule in force: Predicate of repro/predicate.h."""
+    """True if two results differ by the rule in force: Predicate of repro/repro_py.h."""
     if not isinstance(expected, torch.Tensor) or not isinstance(found, torch.Tensor):
         return False
     if kind in ("dtype", "shape"):

@@ -1,7 +1,7 @@
 """A candidate as a graph of its own making, compiled: callable as the module is."""
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 
@@ -45,8 +45,7 @@ class FxCompiled:
         return self.made_of(module, [arguments[position] for position in taken]), taken, template
 
     def made_of(self, module, given):
-        fake_mode = FakeTensorMode(shape_env=ShapeEnv())  # as Dynamo has it; no cache of graphs without one
-        fakes = [fake_mode.from_tensor(tensor, static_shapes=True) for tensor in given]
+        fake_mode, fakes = faked(given, has_values_in_shapes(module, given))
         context = torch._guards.TracingContext(fake_mode)
         with torch._dynamo.utils.preserve_rng_state(), torch._guards.tracing(context):
             try:
@@ -60,6 +59,37 @@ class FxExported(FxCompiled):
 
     def made_of(self, module, given):
         return self.compiler(module, given)
+
+
+def faked(given, allows_values):
+    """Returns a fake mode as Dynamo has it, and the tensors in it. Without a ShapeEnv no graph would be cached."""
+    shapes = ShapeEnv(allow_scalar_outputs=allows_values, allow_dynamic_output_shape_ops=allows_values)
+    fake_mode = FakeTensorMode(shape_env=shapes)
+    return fake_mode, [fake_mode.from_tensor(tensor, static_shapes=True) for tensor in given]
+
+
+class OnFakes(torch.fx.Interpreter):
+    """Runs a graph on fake tensors, with the tensors that it holds as fakes too: nothing is written to them."""
+
+    def get_attr(self, target, args, kwargs):
+        held = super().get_attr(target, args, kwargs)
+        fake_mode = torch._guards.detect_fake_mode()
+        return fake_mode.from_tensor(held, static_shapes=True) if isinstance(held, torch.Tensor) else held
+
+
+def has_values_in_shapes(module, given):
+    """True if the graph itself reads numbers out of tensors, or has results whose shapes depend on them. Dynamo breaks
+    a graph there unless its capture_scalar_outputs is on: in any other graph an operator that TorchInductor puts into
+    it must not do so either, and one that does is an error under torch.compile."""
+    fake_mode, fakes = faked(given, False)
+    try:
+        with torch._dynamo.utils.preserve_rng_state(), fake_mode:
+            OnFakes(module).run(*fakes)
+    except (DataDependentOutputException, DynamicOutputShapeException):
+        return True
+    except Exception:  # whatever it is, the compiler meets it too
+        return False
+    return False
 
 
 def situation(arguments):

@@ -2,7 +2,7 @@
 // comes of it is brought back.
 #include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
-#include "backends/inductor/inductor_bisector.h"
+#include "backends/inductor/inductor_worker.h"
 #include "backends/inductor/worker_backend.h"
 #include "repro_minify/program.h"
 #include "tasks/compiler.h"

@@ -1,4 +1,4 @@
-#include "backends/inductor/inductor_bisector.h"
+#include "backends/inductor/inductor_worker.h"
 
 #include <stdexcept>
 

@@ -2,12 +2,13 @@
 #pragma once
 #include "backends/inductor/inductor_wire.h"
 #include "core/files.h"
-
-#include <sys/types.h>
+#include "repro_minify/backend_parts.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace repro_minify {
@@ -81,5 +82,15 @@ private:
 /// Returns the child that serves this process, which a check asks for all that it runs: eager, float64 and compiled. It
 /// is made by the first call, and ends with this process. Throws as InductorConnection.
 std::shared_ptr<InductorConnection> connection_of_this_process(const std::string &address);
+
+// The conversation with torch._inductor.compiler_bisector, which runs in a child of the Python worker
+// (inductor/bisector.py).
+
+/// The backend as the bisector wants it: `state` goes with the request to compile.
+using InductorVariant = std::function<std::shared_ptr<const Backend>(const nlohmann::json &state)>;
+
+std::vector<std::string> inductor_parts(const std::string &address);
+std::optional<OwnFinding> bisect_inductor(const std::string &address, const InductorVariant &variant,
+                                          const OwnBisector::Fails &fails);
 
 } // namespace repro_minify

@@ -1,4 +1,4 @@
-#include "backends/inductor/remote_executor.h"
+#include "backends/inductor/remote_module.h"
 
 #include "program/values.h"
 

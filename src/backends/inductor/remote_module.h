@@ -2,11 +2,12 @@
 #pragma once
 #include "backends/inductor/inductor_wire.h"
 #include "backends/inductor/inductor_worker.h"
+#include "program/executor.h"
 
+#include <nlohmann/json.hpp>
 #include <torch/csrc/jit/api/module.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,27 @@ private:
   nlohmann::json program_; ///< its number there
   torch::jit::Module module_;
   nlohmann::json settings_;
+};
+
+// Calls of torch.fx, run by the Python worker of the `inductor` backend.
+
+class RemoteExecutor final : public PythonExecutor {
+public:
+  /// `address` is the worker's, and `confinement` what a child needs to reach it.
+  RemoteExecutor(std::string address, Confinement confinement)
+      : address_(std::move(address)), confinement_(std::move(confinement)) {}
+
+  c10::IValue call(const std::string &call, const std::vector<c10::IValue> &operands) override;
+  Forward eager(const torch::jit::Module &module, bool double_precision) override;
+  Confinement confinement() const override { return confinement_; }
+  bool is_as_before() override;
+
+private:
+  InductorConnection &connection(const std::vector<c10::IValue> &operands);
+
+  const std::string address_;
+  const Confinement confinement_;
+  std::unique_ptr<InductorConnection> connection_; ///< of this process, from its first call on
 };
 
 } // namespace repro_minify

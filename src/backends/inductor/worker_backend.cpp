@@ -1,7 +1,6 @@
 #include "backends/inductor/worker_backend.h"
 
 #include "backends/in_python.h"
-#include "backends/inductor/remote_executor.h"
 #include "backends/inductor/remote_module.h"
 #include "core/no_answer.h"
 #include "core/programs.h"

@@ -210,6 +210,18 @@ class Graph(unittest.TestCase):
         self.assertEqual((result.dtype, result.tolist()), (torch.bool, [False, False]))
         self.assertEqual([node.op for node in captured.nodes() if node.op == "get_attr"], [])
 
+    def test_only_a_graph_that_reads_numbers_out_of_tensors_may_do_so(self):
+        """Under torch.compile it is an error where an operator that TorchInductor puts in does."""
+        allowed = []
+
+        def compiler(module, fakes):
+            allowed.append(fakes[0].fake_mode.shape_env.allow_scalar_outputs)
+            return module
+
+        for function in (lambda x: x.sin(), lambda x: x * x.sum().item(), lambda x: x[x > 0]):
+            FxCompiled(None, None, None, compiler).made_of(torch.fx.symbolic_trace(function), [torch.ones(2)])
+        self.assertEqual(allowed, [False, True, True])
+
     def test_views_another_dtype_as_users_do(self):
         captured = Captured()
 
