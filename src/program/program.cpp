@@ -189,6 +189,7 @@ bool returns_alias(const c10::FunctionSchema &schema) {
 }
 
 /// True if an in-place operator writes to `value`, itself or through views that their schema declares.
+/// Only what TorchScript might drop: it keeps each write to an element of a list.
 bool is_written_to(const Value *value) {
   for (const auto &use : value->uses()) {
     const auto *schema = use.user->maybeSchema();
@@ -199,7 +200,7 @@ bool is_written_to(const Value *value) {
       continue;
     if (alias->isWrite())
       return true;
-    if (returns_alias(*schema))
+    if (returns_alias(*schema) && value->type()->kind() != c10::TypeKind::ListType)
       for (const Value *output : use.user->outputs())
         if (is_written_to(output))
           return true;

@@ -161,7 +161,7 @@ std::string what_happens(const Program &program, const ReproFacts &facts, Quote 
   case FailureKind::Crash:
     return "crashes with " + signal_in_words(facts.signature.signal);
   case FailureKind::Hang:
-    return "does not end";
+    return "does not end within " + std::to_string(facts.hang_seconds) + " s";
   case FailureKind::Memory:
     return "runs out of memory";
   case FailureKind::Interesting:

@@ -1,6 +1,7 @@
 #include "repro/script_text.h"
 
 #include "core/text.h"
+#include "program/values.h"
 #include "repro/render.h"
 
 #include <algorithm>
@@ -63,6 +64,21 @@ size_t end_of_argument(const std::string &text, size_t at) {
   return at;
 }
 
+/// What Python calls a number that follows `before`: "torch.float16" is TorchScript's 5 behind "dtype=".
+std::string named_number(const std::string &before, const std::string &number) {
+  static const std::vector<std::string> formats = {"torch.contiguous_format", "torch.preserve_format",
+                                                   "torch.channels_last", "torch.channels_last_3d"};
+  if (number.size() > 2 || !std::all_of(number.begin(), number.end(), [](unsigned char c) { return std::isdigit(c); }))
+    return number;
+  const size_t index = std::stoul(number);
+  if ((before.ends_with("dtype=") || before.ends_with(".to(")) &&
+      index < static_cast<size_t>(at::ScalarType::Undefined))
+    return "torch." + dtype_name(static_cast<at::ScalarType>(index));
+  if (before.ends_with("memory_format=") && index < formats.size())
+    return formats[index];
+  return before.ends_with("layout=") && index == 0 ? "torch.strided" : number;
+}
+
 /// Rewrites one line or more of TorchScript.
 class Rewriter {
 public:
@@ -101,12 +117,12 @@ private:
     at_ += size;
   }
 
-  /// "1." is 1.0.
+  /// "1." is 1.0, and a dtype has a name.
   void number() {
     size_t end = at_;
     while (end < text_.size() && (is_word(text_[end]) || text_[end] == '.'))
       ++end;
-    copy(end - at_);
+    replace(end - at_, named_number(out_, text_.substr(at_, end - at_)));
     if (out_.back() == '.')
       out_ += '0';
   }

@@ -140,11 +140,14 @@ std::string cpp_literal(const at::Tensor &flat) {
   return "torch::tensor(std::vector<" + type + ">" + list + ", " + dtype + ")";
 }
 
+/// Leaves out a dtype that torch.tensor() takes from the elements.
 std::string python_literal(const at::Tensor &flat) {
+  const at::ScalarType type = flat.scalar_type();
+  const bool follows = type == at::kFloat || (flat.numel() > 0 && (type == at::kLong || type == at::kBool));
   std::vector<std::string> words;
   for (int64_t i = 0; i < flat.numel(); ++i)
     words.push_back(element(flat, i, python));
-  return "torch.tensor([" + wrapped(words) + "], dtype=" + python_dtype(flat.scalar_type()) + ")";
+  return "torch.tensor([" + wrapped(words) + (follows ? "])" : "], dtype=" + python_dtype(type) + ")");
 }
 
 /// A one-dimensional tensor, all of `flat`.

@@ -2,6 +2,7 @@
 #include "all_tests.h"
 #include "program/cut.h"
 #include "program/fixture.h"
+#include "program/program_from.h"
 #include "repro_minify/run_settings.h"
 
 #include "repro_minify/program.h"
@@ -10,11 +11,13 @@
 
 #include <numeric>
 #include <random>
+#include <sstream>
 
 namespace repro_minify {
 namespace {
 
 using testing_support::load_case;
+using testing_support::program_from;
 using testing_support::test_limits;
 
 const int sets_per_case = how_many(150, 1000);
@@ -191,6 +194,31 @@ TEST(Flatten, InlinesCalleesAsTheyWereWritten) {
                 "def forward(self, x: Tensor) -> Tensor:\n  return self.twice(x)\n");
   const Program program = flatten_calls({"", module, "forward"}, {at::ones({2})});
   EXPECT_EQ(count_kind(program, "aten::mul"), 2) << *program.graph;
+}
+
+/// The methods and forward's text of a program that is saved and loaded again; it writes to what `alias` makes of %0.
+std::pair<size_t, std::string> saved_and_loaded(const char *kind, const std::string &alias) {
+  Program program = program_from("graph(%0 : Tensor):\n  %i : int = prim::Constant[value=0]()\n"
+                                 "  %k : int = prim::Constant[value=1]()\n" +
+                                     alias + "  %y : Tensor = aten::add_(%v, %k, %k)\n  return (%0)\n",
+                                 {at::ones({2})});
+  program.provenance.hidden_aliases.insert(c10::Symbol::fromQualString(kind));
+  std::stringstream archive;
+  instantiate(program).module.save(archive);
+  const torch::jit::Module loaded = torch::jit::load(archive);
+  return {loaded.get_methods().size(), loaded.get_method("forward").graph()->toString()};
+}
+
+TEST(Instantiate, OnlyWritesThatTorchScriptWouldDropAreApart) {
+  const auto [one, whole] =
+      saved_and_loaded("aten::broadcast_tensors", "  %l : Tensor[] = prim::ListConstruct(%0)\n"
+                                                  "  %b : Tensor[] = aten::broadcast_tensors(%l)\n"
+                                                  "  %v : Tensor = aten::__getitem__(%b, %i)\n");
+  EXPECT_EQ(one, 1) << whole;
+  EXPECT_NE(whole.find("aten::add_"), std::string::npos) << whole;
+  const auto [two, apart] = saved_and_loaded("aten::type_as", "  %v : Tensor = aten::type_as(%0, %0)\n");
+  EXPECT_EQ(two, 2) << apart;
+  EXPECT_NE(apart.find("aten::add_"), std::string::npos) << apart;
 }
 
 TEST(Record, SeesAnAliasThatTheSchemaHides) {

@@ -32,6 +32,19 @@ TEST(PythonSource, TextAndNumbersStayWhatTheyAre) {
   EXPECT_NE(text.find("\"torch.relu(1.)\""), std::string::npos) << text;
 }
 
+TEST(PythonSource, NumbersThatPythonHasNamesForAreNames) {
+  const std::string text = usual("def forward(self,\n    x: Tensor) -> Tensor:\n"
+                                 "  y = torch.zeros([5], dtype=15, layout=0, device=torch.device(\"cpu\"))\n"
+                                 "  z = torch.clone(torch.to(x, 5), memory_format=2)\n"
+                                 "  return torch.add(torch.sum(y, [5], False, dtype=7), z, alpha=5)\n");
+  EXPECT_NE(text.find("torch.zeros([5], dtype=torch.bfloat16, layout=torch.strided, device=torch.device(\"cpu\"))"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("torch.clone(x.to(torch.float16), memory_format=torch.channels_last)"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("torch.sum(y, [5], False, dtype=torch.float64), z, alpha=5)"), std::string::npos) << text;
+}
+
 TEST(PythonSource, AttributesNeedAModule) {
   EXPECT_FALSE(python_source("def forward(self) -> Tensor:\n  return self.w\n", PythonCalls::AsUsual).one_function);
 }

@@ -1,6 +1,8 @@
 // A runtime is called by statements of its user's, not by an expression.
+#include "program/program_from.h"
 #include "repro/script_text.h"
 #include "repro/small_program.h"
+#include "repro/torchscript_program.h"
 
 #include <gtest/gtest.h>
 
@@ -41,6 +43,20 @@ TEST(ScriptText, CallsARuntimeThatRaisesLast) {
             std::string::npos)
       << text;
   EXPECT_TRUE(text.ends_with("\nprint(\"eager:\", model(x))\ncompiled(model)(x)\n")) << text;
+}
+
+TEST(ScriptText, SaysWhyACallIsAMethod) {
+  Program program = testing_support::program_from("graph(%0 : Tensor):\n  %k : int = prim::Constant[value=1]()\n"
+                                                  "  %v : Tensor = aten::type_as(%0, %0)\n"
+                                                  "  %y : Tensor = aten::add_(%v, %k, %k)\n  return (%0)\n",
+                                                  {at::ones({2})});
+  program.provenance.hidden_aliases.insert(c10::Symbol::fromQualString("aten::type_as"));
+  const ReproFacts facts = testing_support::facts_of(FailureKind::Accuracy, /*grad=*/false, /*autocast=*/false);
+  const std::string text = torchscript_program(program, facts, PythonCalls::AsUsual, /*needs_module=*/true).definition;
+  EXPECT_NE(text.find("    # apart from forward, where TorchScript would drop what is written to the result\n"
+                      "    def call_type_as(self"),
+            std::string::npos)
+      << text;
 }
 
 } // namespace
