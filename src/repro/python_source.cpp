@@ -64,7 +64,7 @@ size_t end_of_argument(const std::string &text, size_t at) {
   return at;
 }
 
-/// What Python calls a number that follows `before`: "torch.float16" is TorchScript's 5 behind "dtype=".
+/// The name in Python of a number that follows `before`: "torch.float16" is TorchScript's 5 behind "dtype=".
 std::string named_number(const std::string &before, const std::string &number) {
   static const std::vector<std::string> formats = {"torch.contiguous_format", "torch.preserve_format",
                                                    "torch.channels_last", "torch.channels_last_3d"};
