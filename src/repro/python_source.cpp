@@ -144,8 +144,8 @@ private:
 
   void call(const std::string &name, size_t arguments) {
     const bool usual = calls_ == PythonCalls::AsUsual;
-    if (name == "len" || name == "scalar_tensor")
-      return replace(arguments - at_, name == "len" ? "len(" : "torch.scalar_tensor(");
+    if (name == "len" || name == "scalar_tensor" || name == "device")
+      return replace(arguments - at_, (name == "len" ? "" : "torch.") + name + "(");
     if (usual && has("torch.", name))
       return replace(arguments - at_, "torch." + name + "(");
     if (usual && has("torch.nn.functional.", name))
