@@ -159,8 +159,8 @@ private:
   void method(const std::string &name, size_t arguments) {
     const size_t end = end_of_argument(text_, arguments);
     const std::string self = Rewriter(text_.substr(arguments, end - arguments), calls_).rewritten();
-    const bool is_plain = std::all_of(self.begin(), self.end(), [](char c) { return is_word(c) || c == '.'; }) ||
-                          self.ends_with(')'); // a call
+    const auto is_part = [](char c) { return is_word(c) || c == '.' || c == '[' || c == ']'; };
+    const bool is_plain = std::all_of(self.begin(), self.end(), is_part) || self.ends_with(')'); // a call
     out_ += is_plain ? self : "(" + self + ")";
     out_ += "." + name + "(";
     at_ = end;

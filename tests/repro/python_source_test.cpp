@@ -45,6 +45,11 @@ TEST(PythonSource, NumbersThatPythonHasNamesForAreNames) {
   EXPECT_NE(text.find("torch.sum(y, [5], False, dtype=torch.float64), z, alpha=5)"), std::string::npos) << text;
 }
 
+TEST(PythonSource, AnElementOfAListNeedsNoBrackets) {
+  const std::string text = usual("def forward(self,\n    l: List[Tensor]) -> Tensor:\n  return torch.add_(l[0], 1)\n");
+  EXPECT_NE(text.find("return l[0].add_(1)\n"), std::string::npos) << text;
+}
+
 TEST(PythonSource, AttributesNeedAModule) {
   EXPECT_FALSE(python_source("def forward(self) -> Tensor:\n  return self.w\n", PythonCalls::AsUsual).one_function);
 }
