@@ -51,7 +51,7 @@ PythonCall scripted_call(std::vector<std::string> settings = {});
 PythonCall frozen_call(const std::string &function);
 
 /// A backend that is used from Python alone, in a process of its own, which writes programs as Python better than
-/// repro/python_source.h does.
+/// repro/script_text.h does.
 class ReproInPython {
 public:
   virtual ~ReproInPython() = default;

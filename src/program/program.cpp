@@ -2,6 +2,7 @@
 
 #include "program/cpu_arguments.h"
 #include "program/module_edits.h"
+#include "program/python_call.h"
 #include "program/surgery.h"
 #include "program/values.h"
 #include "repro_minify/program.h"

@@ -2,7 +2,6 @@
 #include "program/program_from.h"
 #include "repro/script_text.h"
 #include "repro/small_program.h"
-#include "repro/torchscript_program.h"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +34,7 @@ TEST(ScriptText, HasTheStatementsOfARuntimeWhereTheyAreRead) {
   EXPECT_NE(text.find("\ntorch.testing.assert_close(found, expected"), std::string::npos) << text;
 }
 
-/// The last statement is the one that fails (repro/judge_run.h).
+/// The last statement is the one that fails (repro/script_run.h).
 TEST(ScriptText, CallsARuntimeThatRaisesLast) {
   const std::string text = script_of(FailureKind::Exception);
   EXPECT_NE(text.find("\ndef compiled(model):\n    def call(*inputs):\n        session = runtime.load(model)\n"
