@@ -1,6 +1,6 @@
 #include "check/unwritten_memory.h"
-#include "check/compare_runs.h"
 
+#include "check/compare_runs.h"
 #include "check/initial_state.h"
 #include "program/compute.h"
 #include "repro_minify/backend_parts.h"

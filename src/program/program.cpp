@@ -189,8 +189,8 @@ bool returns_alias(const c10::FunctionSchema &schema) {
   return false;
 }
 
-/// True if an in-place operator writes to `value`, itself or through views that their schema declares.
-/// Only what TorchScript might drop: it keeps each write to an element of a list.
+/// True if an in-place operator writes to `value`, itself or through views that their schema declares. A write to an
+/// element of a list does not count: TorchScript keeps it.
 bool is_written_to(const Value *value) {
   for (const auto &use : value->uses()) {
     const auto *schema = use.user->maybeSchema();

@@ -22,8 +22,8 @@ std::string digest_of(const c10::IValue &value);
 
 /// "aten::add(aten::mul(a:float32, +f), a)": operators, the dtypes of inputs, and the arguments that are not the
 /// operator's default. No names, no sizes, no roles; a number only as None, 0, 1, -1, NaN, Inf, or its type and sign.
-/// Of the order of nodes, outputs and commutative operands nothing is left, but of what is done for its effect alone.
-/// For telling bugs apart; canonical_hash tells Programs apart.
+/// The order of nodes, outputs and commutative operands is not in it, but that of what is done for its effect alone is.
+/// It tells bugs apart, as canonical_hash tells Programs apart.
 std::string canonical_form(const Program &program);
 
 /// The operators, nested blocks included, sorted, each once.

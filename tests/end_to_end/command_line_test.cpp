@@ -213,6 +213,17 @@ TEST(Help, EverySubcommandHasItsOwn) {
   }
 }
 
+TEST(Backends, AreAllListed) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR(); // help_test.cpp asks for the same list as JSON
+  const Finished finished = run_tool({"backends"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  std::istringstream names(
+      "eager jit nnc freeze optimize-for-inference static-runtime autocast pass: peephole constant-propagation cse dce "
+      "remove-mutation remove-inplace-ops fuse-add-relu fold-conv-bn fuse-linear decompose-ops batch-mm lower-tuples");
+  for (std::string name; names >> name;)
+    EXPECT_TRUE(contains(finished.out, name)) << "no mention of " << name << "\n" << finished.out;
+}
+
 TEST(APassingModel, IsSaidToPass) {
   const TemporaryFolder folder;
   const Case one = case_named("jit_type_as_dce");

@@ -41,8 +41,6 @@ TEST(Constructs, TravelInTheFile) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   for (const std::string name : {"quantised_lstm", "attention"}) {
-    if (name == "attention" && !everything_is_asked_for())
-      continue;
     const fs::path out = folder / name;
     const Finished reduced = run_tool(
         {model(name), "--backend", "freeze", "--quiet", "--no-bisect", "--passes", "outputs", "-o", out, verify});

@@ -92,7 +92,10 @@ def test_a_block_that_is_gone_in_the_end(seen: Watched) -> None:
         assert kept in seen.last.replace(MODEL, "failing.pt"), seen.last
 
 
-@pytest.mark.parametrize("sizes", [(100, 30, 12, 100)])
+ONLY_WITH_ALL = pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
+
+
+@pytest.mark.parametrize("sizes", [(100, 30, 12, 100), pytest.param((20, 120, 40), marks=ONLY_WITH_ALL)])
 def test_a_window_that_changes_its_size(tmp_path: Path, sizes: tuple[int, ...]) -> None:
     seen = watch(tmp_path, "--no-bisect", sizes=sizes)
     assert seen.exit_code == 0

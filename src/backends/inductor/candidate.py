@@ -36,7 +36,7 @@ import wire
 from calls import Untranslatable, attribute_name
 from failure import first_sentence, has_compilers_verdict, missing_header
 from fx_call import Call
-from fx_compiled import FxCompiled, FxExported
+from fx_compiled import FxCompiled, FxOfInputs
 from fx_graph import Uncovered
 from loops import end_loops
 from module import make_module, named_tensors
@@ -101,13 +101,13 @@ def by_recipe(graph_module, inputs):
 def compiled_calls(script, module, options):
     """The same for a program of the FX dialect, whose graph is what Dynamo would hand on."""
     if entries.recipe_in_use:
-        return FxExported(script, module, fx_candidate.build, by_recipe)
+        return FxOfInputs(script, module, fx_candidate.build, by_recipe)
     if options.get("dynamic") or entries.front_end == "dynamo":
 
         def through_dynamo(graph_module, _):
             return torch.compile(graph_module, **options)
 
-        return FxCompiled(script, module, fx_candidate.build, through_dynamo)
+        return FxOfInputs(script, module, fx_candidate.build, through_dynamo)
     return FxCompiled(script, module, fx_candidate.build, compiler_of(options))
 
 
@@ -132,13 +132,13 @@ def eager_calls(script, module, float64):
     def as_it_is(graph_module, _):
         return fx_candidate.in_float64(graph_module) if float64 else graph_module
 
-    return FxCompiled(script, module, fx_candidate.build_for_eager, as_it_is)
+    return FxOfInputs(script, module, fx_candidate.build_for_eager, as_it_is)
 
 
 def compiled(script, module, options):
     """Callable as the module is: its graph handed to TorchInductor where it is straight-line, else through Dynamo."""
     if entries.recipe_in_use:
-        return whichever_can(FxExported(script, module, fx_graph.build, by_recipe), WholeExported(module))
+        return whichever_can(FxOfInputs(script, module, fx_graph.build, by_recipe), WholeExported(module))
     through_dynamo = torch.compile(module, **options)
     if options.get("dynamic") and entries.front_end == "fx":
         raise Untranslatable("frontend=fx: its shapes are static, dynamic=true is not")
@@ -330,7 +330,7 @@ class Candidate:
                 entries.recipe_in_use.artefact(graph_module, given, folder)
                 return graph_module
 
-            FxExported(script, module, fx_candidate.build if of_python else fx_graph.build, write)(*inputs)
+            FxOfInputs(script, module, fx_candidate.build if of_python else fx_graph.build, write)(*inputs)
             files = [path for path in sorted(Path(folder).iterdir()) if path.is_file()]
             blobs = [torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8) for path in files]
             return {"names": [path.name for path in files]}, blobs

@@ -54,8 +54,8 @@ class FxCompiled:
                 raise Uncovered(f"{type(error).__name__}: {error}") from error
 
 
-class FxExported(FxCompiled):
-    """The same, made by a compiler that takes the inputs themselves."""
+class FxOfInputs(FxCompiled):
+    """The same, made by a compiler that takes the inputs themselves, and no fakes of them."""
 
     def made_of(self, module, given):
         return self.compiler(module, given)
