@@ -88,7 +88,7 @@ TEST(CompareClose, AgreesWithAssertCloseAndWithTheBitsOnRandomPairs) {
       std::filesystem::path(test_paths::fixtures).parent_path() / "tests/check/assert_close_oracle.py";
   const std::string file =
       std::filesystem::temp_directory_path() / ("assert_close_oracle_" + std::to_string(getpid()) + ".pt");
-  const int count = how_many(1500, 6000);
+  const int count = how_many(600, 6000);
   const auto [output, status] =
       run_shell("'" + python + "' '" + script + "' '" + file + "' " + std::to_string(count) + " 1");
   if (status == 77 || status == 127 || python.empty())

@@ -274,6 +274,7 @@ void print_table(const std::vector<Row> &rows, const std::vector<Verdict> &verdi
 }
 
 TEST(TwoModels, AreTheSameToUsAsToPyTorchButForKnownReasons) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const std::string python = test_paths::python;
   if (python.empty())

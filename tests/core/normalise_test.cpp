@@ -1,4 +1,5 @@
 // Messages of any length and any bytes: what models raise is theirs to choose.
+#include "all_tests.h"
 #include "core/text.h"
 
 #include <gtest/gtest.h>
@@ -34,6 +35,7 @@ TEST(WithoutParticulars, ReplacesWhatDiffersFromRunToRun) {
 
 /// std::regex recurses once for each character: any of these ended the process.
 TEST(WithoutParticulars, TakesTenMegabytesOfAnything) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   constexpr size_t ten_megabytes = 10u << 20;
   for (const std::string unit : {"1", " ", "/a", "%x", "1, ", "0x1", "xy"}) {
     std::string message;

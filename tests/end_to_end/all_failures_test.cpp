@@ -55,6 +55,7 @@ TEST_P(PlantedFaults, AreFoundEachOnce) {
 INSTANTIATE_TEST_SUITE_P(Models, PlantedFaults, testing::Values(3, 5));
 
 TEST(AllFailures, OfABackendOfLibTorchAreFoundAndWhatIsLeftPasses) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path series = folder / "series";
   const fs::path model = fs::path(test_paths::fixtures) / "two_failures" / "pass_view_then_diagonal" / "failing.pt";

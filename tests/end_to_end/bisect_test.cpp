@@ -57,6 +57,7 @@ TEST(Bisect, NamesTheStepThatTheGuiltyOneTakes) {
 }
 
 TEST(Bisect, AsksPyTorchsOwnSwitchWhereThereIsOne) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const char *name : {"autocast_exp_dtype", "nnc_round_half"}) {
     const Case one = case_named(name);
     const Finished finished = run_tool(one.with_backend({"bisect", one.model(), "--json"}));

@@ -29,6 +29,7 @@ TEST(ByHand, TheReproBuildsAndFails) {
 }
 
 TEST(ByHand, AReproThatCannotBeBuiltIsNotCalledVerified) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("static_int_div_exc");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";

@@ -28,9 +28,11 @@ struct Case {
   std::vector<std::string> must_not_have; ///< of `two_failures`: operators that only the other failure needs
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
-  /// Its reduction takes a minute of a processor or more, as TorchInductor compiles for each of its checks. Only --all
-  /// runs it.
-  bool takes_minutes() const { return backend == "inductor"; }
+  /// Only --all reduces it: TorchInductor compiles for each check, which takes a minute of a processor or more, and a
+  /// big model takes the reports a quarter of one. Two big ones that take less are reduced always.
+  bool takes_long() const {
+    return backend == "inductor" || (is_big() && name != "big_autocast_lerp" && name != "big_static_int_div");
+  }
   /// Its backend needs a Python with torch, and there is none here.
   bool lacks_python() const;
   /// The torch that is tested here is right: it is too new, or too old, to fail.

@@ -56,18 +56,18 @@ int checks_until_small(const fs::path &repro) {
   return checks;
 }
 
-/// A build and two runs of a repro take twelve seconds of a processor: the first case of each backend and of each kind
-/// has them, and every case where everything is asked for. TorchInductor's minimum of bytes depends on what memory
-/// holds: a search that never asks repro.py may end with a program that fails in its own checks alone.
+/// A build and two runs of a repro take twelve seconds of a processor: the first case of each backend has them, and
+/// every case where everything is asked for. TorchInductor's minimum of bytes depends on what memory holds: a search
+/// that never asks repro.py may end with a program that fails in its own checks alone.
 bool is_verified(const Case &asked) {
   if (everything_is_asked_for() || asked.backend == "inductor")
     return true;
-  std::set<std::string> backends, kinds;
+  std::set<std::string> backends;
   for (const Case &one : all_cases()) {
-    if (one.takes_minutes())
+    if (one.takes_long())
       continue;
     const std::string backend = one.backend.substr(0, one.backend.find(':')); // "pass", of each pass
-    const bool is_new = backends.insert(backend).second || kinds.insert(one.kind).second;
+    const bool is_new = backends.insert(backend).second;
     if (one.name == asked.name)
       return is_new;
   }
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, RunFindsTheFailure, testing::ValuesIn(all_cases(
 class ReducesBigCase : public testing::TestWithParam<Case> {};
 
 TEST_P(ReducesBigCase, ToItsRow) {
-  if (GetParam().takes_minutes())
+  if (GetParam().takes_long())
     SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   if (GetParam().lacks_python())
     GTEST_SKIP() << "no Python with torch here, which " << GetParam().backend << " needs";
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, ReducesBigCase,
 class ReducesCase : public testing::TestWithParam<Case> {};
 
 TEST_P(ReducesCase, ToItsRow) {
-  if (GetParam().takes_minutes())
+  if (GetParam().takes_long())
     SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   if (GetParam().lacks_python())
     GTEST_SKIP() << "no Python with torch here, which " << GetParam().backend << " needs";

@@ -79,6 +79,7 @@ TEST(CommandBackend, LeavesNothingBehind) {
 }
 
 TEST(CommandBackend, WhatCannotBeStartedIsBadInput) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const auto says = [&](const Finished &finished, const std::string &text) {
     EXPECT_EQ(finished.exit_code, 2) << describe(finished);
     EXPECT_NE(finished.err.find(text), std::string::npos) << describe(finished);
@@ -184,6 +185,7 @@ TEST_F(Served, IsStartedAgainWhenItHasGone) {
 /// A right program is right where the model draws random numbers too: one that seeds the generators, and one that seeds
 /// nothing and is started for each call.
 TEST_F(Served, DrawsWhatEagerDraws) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string run_right = "model = torch.jit.load(model); "
                                 "torch.save(model(*torch.load(inputs, weights_only=True)), outputs)";
   for (const bool seeds : {true, false}) {
@@ -240,6 +242,7 @@ TEST_F(Served, IsUnderTheMemoryLimit) {
 
 /// The tool reads what the program writes: what it cannot read is no failure of the program.
 TEST_F(Served, MayWriteWhatIsSparse) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   std::ofstream(folder_ / "make.py") << R"(import sys, torch
 class Scaled(torch.nn.Module):
     def forward(self, a, x):
@@ -264,6 +267,7 @@ torch.save((a, torch.ones(3, 4)), sys.argv[1] + "/inputs.pt")
 
 /// torch.load refuses the form in which LibTorch saves a sparse tensor: that is no failure of the program.
 TEST_F(Served, IsNotGivenWhatIsSparse) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   std::ofstream(folder_ / "make.py") << R"(import sys, torch
 torch.jit.trace(lambda a: a * 2, torch.ones(3).to_sparse(), check_trace=False).save(sys.argv[1] + "/failing.pt")
 torch.save(torch.ones(3).to_sparse(), sys.argv[1] + "/inputs.pt")

@@ -102,6 +102,7 @@ TEST_F(Mistakes, BadInputSpec) {
 /// Every option that takes a number is given text that is none, or a number that nothing behind it can take. Each pair
 /// is a start of the program: every fourth, where not everything is asked for.
 TEST_F(Mistakes, NumbersOutOfRange) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   int pairs = 0;
   for (const std::string option : {"--repeat", "--need", "--calls", "--threads", "--timeout", "--tol", "--jobs",
                                    "--time-budget", "--seed", "--memory-limit"})
@@ -121,6 +122,7 @@ TEST_F(Mistakes, SizesThatAreNone) {
 
 /// In a file as on the command line.
 TEST_F(Mistakes, NumbersOutOfRangeInAFile) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const char *line : {"timeout = nan", "timeout = inf", "calls = -1", "tol = \"\"", "seed = -1"}) {
     std::ofstream(folder_ / "x.toml") << line << '\n';
     expect_one_clear_sentence(run_jit(one_.model(), {"--config", folder_ / "x.toml"}), "x.toml");
@@ -185,6 +187,7 @@ TEST(Output, AnExistingFolderIsLeftAlone) {
 }
 
 TEST(Output, ForceWritesBesideWhatWasThere) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const Case one = case_named("jit_type_as_dce");
   const fs::path taken = folder / "taken";

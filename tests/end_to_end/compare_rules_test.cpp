@@ -57,6 +57,7 @@ TEST(CompareRules, CloseAndExactReduceWhatIsNearerAndVerifyIt) {
 }
 
 TEST(CompareRules, AFineToleranceIsTheReprosToo) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const Finished finished = run_tool(

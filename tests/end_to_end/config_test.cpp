@@ -35,6 +35,7 @@ protected:
 };
 
 TEST_F(Config, TheFileBesideAReproRepeatsTheRun) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const char *name : {"jit_type_as_dce", "grad_82635_min_tie", "freeze_linear_bn_3d"}) {
     if (name != std::string("freeze_linear_bn_3d") && !everything_is_asked_for())
       continue;

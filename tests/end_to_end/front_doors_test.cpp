@@ -135,6 +135,7 @@ TEST_F(FrontDoors, KeepsTheCallsOfAnExportedModel) {
 
 /// The one takes calls of torch.fx, the other a trace.
 TEST_F(FrontDoors, TakeTheFormThatEachBackendTakes) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = run_tool({"run", doors / "exported" / "mirror.pt2", "--backend", "inductor,jit", "--json"});
   const json rows = json::parse(finished.out);
   ASSERT_EQ(rows.size(), 2u) << describe(finished);
@@ -143,6 +144,7 @@ TEST_F(FrontDoors, TakeTheFormThatEachBackendTakes) {
 }
 
 TEST_F(FrontDoors, ConvertsAndLoadsOnceForSeveralBackends) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished =
       run_tool({"run", doors / "exported" / "norm.pt2", "--backend", "eager,freeze,pass:dce", "--json"});
   const json rows = json::parse(finished.out);
@@ -155,6 +157,7 @@ TEST_F(FrontDoors, ConvertsAndLoadsOnceForSeveralBackends) {
 }
 
 TEST_F(FrontDoors, OfAnExportedModelOtherInputsCount) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished =
       run_tool({"run", doors / "exported" / "linear.pt2", "--backend", "pass:dce", "--input", "f32[7,4]", "--json"});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
@@ -176,6 +179,7 @@ TEST_F(FrontDoors, ReducesWhatTorchCompileLeftBehind) {
 }
 
 TEST_F(FrontDoors, TakesOneGraphOfALog) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const fs::path log = doors / "logged" / "trace.log";
   const Finished third = run_tool({"run", log, "--graph", "3"});
   EXPECT_EQ(third.exit_code, 1) << describe(third);
@@ -272,6 +276,7 @@ protected:
 };
 
 TEST_F(OperatorsOfOnesOwn, AreNamedWhereTheirLibraryIsNot) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = run_tool({"run", made("beside.pt"), "--backend", "freeze"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "odd::scale")) << describe(finished);

@@ -62,7 +62,10 @@ protected:
 };
 
 TEST_F(FxPrograms, AreReducedToWhatAPersonWrites) {
-  const Finished finished = minify(mirror(), "out", {verify});
+  std::vector<std::string> more = {verify};
+  if (!everything_is_asked_for())
+    more.emplace_back("--no-bisect");
+  const Finished finished = minify(mirror(), "out", more);
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const std::string script = read_text(folder_ / "out" / "repro.py");
   EXPECT_NE(script.find("def f(state):\n    torch._foreach_mul_([state], [state.flip(0)])\n    return state\n"),

@@ -68,6 +68,7 @@ TEST_F(Inductor, ACrashOfItsChildIsACrash) {
 }
 
 TEST_F(Inductor, AHangOfItsChildIsAHangAndLeavesNothing) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string seconds = "600." + std::to_string(getpid()); // no other process sleeps for that long
   const json answer =
       run("inductor_191499_u8_min", {"--timeout", "10", "--inductor-config", compiler("sleep " + seconds)}, 1);
@@ -76,6 +77,7 @@ TEST_F(Inductor, AHangOfItsChildIsAHangAndLeavesNothing) {
 }
 
 TEST_F(Inductor, AnErrorOfTheCompilerIsItsFirstSentence) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const json answer = run("inductor_191499_u8_min",
                           {"--inductor-config", compiler("echo '/a/b.cpp:7:9: error: no such thing' >&2; exit 1")}, 1);
   EXPECT_EQ(answer.at("verdict").at("kind"), "exception");
@@ -235,6 +237,7 @@ TEST_F(Inductor, PyTorchsOwnBisectorNamesTheOperator) {
 }
 
 TEST_F(Inductor, AnUnknownEntryIsRefused) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = run_tool({"run", case_named("inductor_191499_u8_min").model(), "--backend", "inductor",
                                       "--python", test_paths::python, "--inductor-config", "cpp.simdlength=8"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);

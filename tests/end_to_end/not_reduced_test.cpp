@@ -96,6 +96,7 @@ torch.save((model(*inputs) + len(list(model.children())),), sys.argv[3])
 };
 
 TEST_F(NotReduced, IsHandedBackWithARepro) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished = reduce("chosen", {"--backend", "freeze", verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   EXPECT_NE(finished.err.find("NOT REDUCED: it cannot be flattened: "), std::string::npos) << describe(finished);

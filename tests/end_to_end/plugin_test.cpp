@@ -1,5 +1,6 @@
 // Backends as shared libraries: docs/plugin_example reduces as the backend it wraps does, and one that is no plugin is
 // told so before anything else.
+#include "all_tests.h"
 #include "cases.h"
 #include "program.h"
 #include "test_paths.h"
@@ -46,6 +47,7 @@ TEST(Plugin, ReducesAsTheBackendItWraps) {
 }
 
 TEST(Plugin, WhatIsNoneIsBadInput) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("static_int_div_exc");
   const TemporaryFolder folder;
   const auto says = [&](const std::string &backend, const std::string &text) {

@@ -29,6 +29,7 @@ json report_of(const fs::path &repro) {
 }
 
 TEST(Random, DropoutInTrainingModeMatches) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   EXPECT_EQ(exit_code_of("dropout_train", {"--train"}), 0);
   EXPECT_EQ(exit_code_of("dropout_train", {"--train", "--grad"}), 0);
   EXPECT_EQ(exit_code_of("dropout_train", {"--train", "--seed", "7"}), 0);
@@ -45,6 +46,7 @@ TEST(Random, AFailureBehindDropoutIsReduced) {
 }
 
 TEST(Random, AModelThatDrawsWhileLoadingIsSeededBefore) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const char *seed : {"0", "1", "12345"})
     EXPECT_EQ(exit_code_of("draws_while_loading", {"--seed", seed}), 0) << seed;
   const TemporaryFolder folder;
@@ -73,6 +75,7 @@ TEST(Random, EagerThatReadsUninitialisedMemoryIsSaidTo) {
 }
 
 TEST(Random, TheRateOfAFlakyFailureIsMeasured) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Finished finished =
       run_tool({"run", random_model("fails_one_in_three"), "--backend", "jit", "--repeat", "60", "--json"});
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);
@@ -84,6 +87,7 @@ TEST(Random, TheRateOfAFlakyFailureIsMeasured) {
 }
 
 TEST(Random, AFailureThatShowsTooSeldomDoesNotCount) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const std::vector<std::string> often = {"--repeat", "20", "--need", "20"};
   EXPECT_EQ(exit_code_of("fails_one_in_three", often), 0);

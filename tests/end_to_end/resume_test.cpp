@@ -52,7 +52,7 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesHoweverOftenItIsKilled) {
 
   std::mt19937 random(1);
   std::uniform_int_distribution<int> microseconds(0, 20'000);
-  const int all_kills = how_many(8, 20);
+  const int all_kills = how_many(5, 20);
   int kills = 0, in_the_middle = 0;
   for (int round = 0; kills < all_kills; ++round) {
     const fs::path repro = folder / ("killed" + std::to_string(round) + ".repro");
@@ -83,6 +83,7 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesHoweverOftenItIsKilled) {
 
 /// There the process that answers is kept, and is gone as well.
 TEST(Resume, EndsWhereAnUndisturbedRunDoesOnADevice) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path undisturbed = folder / "undisturbed.repro", repro = folder / "killed.repro";
@@ -116,6 +117,7 @@ TEST(Resume, TakesHalfALineForNone) {
 }
 
 TEST(Resume, RefusesTheJournalOfAnotherRun) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("static_int_div_exc"), other = case_named("static_sigmoid_int_exc");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
@@ -151,6 +153,7 @@ void expect_refused_once_changed(const fs::path &file, const std::vector<std::st
 }
 
 TEST(Resume, RefusesTheAnswersOfAnotherPlugin) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path plugin = folder / "plugin.so";
@@ -162,6 +165,7 @@ TEST(Resume, RefusesTheAnswersOfAnotherPlugin) {
 }
 
 TEST(Resume, RefusesTheAnswersOfAnotherOracle) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("static_int_div_exc");
   const TemporaryFolder folder;
   const fs::path oracle = folder / "oracle.sh";

@@ -78,6 +78,7 @@ TEST(Run, ARefusalSaysWhetherTheModelCanBeReadAtAll) {
 }
 
 TEST(Run, TimesAreMeasuredForOneBackendOrOnRequest) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string model = case_named("jit_type_as_dce").model();
   const auto timed = [&](const std::string &backends, const std::vector<std::string> &options) {
     std::vector<std::string> arguments{"run", model, "--backend", backends, "--json"};
@@ -131,6 +132,7 @@ TEST(Run, AReductionUnderAutocastIsVerified) {
 }
 
 TEST(Run, MistakesWithDevicesAndModes) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::pair<std::vector<std::string>, std::string> mistakes[] = {
       {{"--device", "toaster"}, "toaster"},
       {{"--device", "mps"}, "--device mps"},

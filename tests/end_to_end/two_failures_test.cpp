@@ -69,6 +69,7 @@ TEST(SameFailure, KindLetsAnotherExceptionThrough) {
 }
 
 TEST(SameFailure, TheReportNamesEveryOutputThatWasWrong) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = two_failures_case("jit_einsum_then_type_as");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";

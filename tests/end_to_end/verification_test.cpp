@@ -37,6 +37,7 @@ private:
 
 /// A model whose names are keywords and macros of C++: reduced, built, run, verified.
 TEST(Verification, NamesThatNoLanguageTakes) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Finished finished =
@@ -56,6 +57,7 @@ TEST(Verification, NamesThatNoLanguageTakes) {
 
 /// The program that cmake builds exits with 1 and never prints the line REPRODUCED.
 TEST(Verification, AProgramThatOnlyExitsWithOneIsNotTheFailure) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";
   const Case one = case_named("static_int_div_exc");
@@ -126,6 +128,7 @@ TEST(Verification, IsOfThePythonThatIsNamed) {
 
 /// The first of these tests that verifies has made them, in the tests' own cache under ctest.
 TEST(Verification, UsesPrecompiledHeaders) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const Case one = case_named("static_int_div_exc");
   const Finished finished = run_tool(one.with_backend({one.model(), "-o", folder / "x.repro", "--verbose", verify}));

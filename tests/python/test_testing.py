@@ -21,6 +21,7 @@ def test_what_cannot_be_checked_does_not_pass() -> None:
         assert_compiled_same(torch.nn.Linear(3, 2), INPUT, "nonsense")
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_what_differs_fails_with_its_repro_under_pytest(work: Path) -> None:
     (work / "test_of_user.py").write_text(
         "import torch\nfrom models import INPUT, FrozenWrong\nfrom repro_minify.testing import assert_compiled_same\n"

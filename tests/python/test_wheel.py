@@ -127,6 +127,7 @@ def test_the_command_says_that_torch_is_another(version: str | None, work: Path)
     assert (version or "no torch") in ended.stderr and ended.stderr.count("\n") == 1
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_a_repro_is_verified_with_the_torch_of_this_environment(
     wrong: torch.nn.Module, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,5 @@
 // Verified means verified: what exits with 1 for any other reason than the failure itself does not count.
+#include "all_tests.h"
 #include "core/files.h"
 #include "core/programs.h"
 #include "repro/script_run.h"
@@ -226,6 +227,7 @@ TEST_F(JudgeRun, WhatPrintsWithoutEndIsStopped) {
 
 // A repro that runs beside other work is not looked at meanwhile.
 TEST_F(JudgeRun, WhatPrintsWithoutEndFillsNoDiskBetweenTwoLooks) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const TemporaryFolder folder;
   const auto process = start_repro({"yes"}, folder.path(), {.none = true}, std::chrono::minutes(5));
   const auto printed = [&] {

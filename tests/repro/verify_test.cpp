@@ -1,4 +1,5 @@
 // Tests of how a repro that is built and run is judged, with a CMake that builds what a test wants it to.
+#include "all_tests.h"
 #include "core/files.h"
 #include "repro/script_run.h"
 #include "repro/small_program.h"
@@ -134,6 +135,7 @@ TEST(VerifyRepeatedly, SaysHowOftenItFailed) {
 }
 
 TEST(ScriptVerifier, KeepsNothingThatDoesNotFail) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const TemporaryFolder folder;

@@ -1,4 +1,5 @@
 // Sentences of the reports on other versions of PyTorch, and repro.py run in a Python.
+#include "all_tests.h"
 #include "backends/in_python.h"
 #include "repro/small_program.h"
 #include "repro/triage.h"
@@ -56,6 +57,7 @@ TEST(Versions, TellARegressionOfTheCompiler) {
 
 /// A script that is wrong where it is run first, and right in each other Python, which has the results of the first.
 TEST(Versions, AreAskedWithTheScriptAsItIs) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const std::string python = find_python_with_torch("");
   if (python.empty())
     GTEST_SKIP() << "no Python with torch";

@@ -21,7 +21,7 @@ from pathlib import Path
 from archives import Archive
 
 PROGRAM, FIXTURES = "", Path()
-# Each of these starts a Python that imports torch, which takes seconds, and shows what another does too.
+# Each of these takes seconds, most for a Python that imports torch, and shows what another does too.
 also_where_all_is_asked_for = unittest.skipUnless(
     "REPRO_MINIFY_ALL_TESTS" in os.environ, "scripts/test.sh --all runs it"
 )
@@ -97,6 +97,7 @@ class Files(Attack):
         self.in_setstate(f'torch.save(torch.ones([2]), "{self.victim}")')
         self.refused("aten::save")
 
+    @also_where_all_is_asked_for
     def test_under_another_name(self) -> None:
         self.in_forward(f'_9 = ops.aten.from_file("{self.victim}", True, 4)')
         self.refused("from_file")
@@ -120,6 +121,7 @@ class Loading(Attack):
         self.in_forward("_9 = " + "+".join(["1"] * 50000))
         self.refused("signal 11")
 
+    @also_where_all_is_asked_for
     def test_nested_lists(self) -> None:
         self.in_forward("_9 = " + "[" * 20000 + "1" + "]" * 20000)
         self.refused("signal 11")
@@ -151,6 +153,7 @@ class SecondLoading(Attack):
     def test_that_ends_every_other_time(self) -> None:
         self.try_it("_9 = ops.prim.TimePoint() // 1000 % 2\n    while _9 == 0:\n      pass", "--timeout", "5")
 
+    @also_where_all_is_asked_for
     def test_that_takes_memory_every_other_time(self) -> None:
         self.try_it("_9 = torch.ones([ops.prim.TimePoint() // 1000 % 2 * 4000000000])", "--memory-limit", "1GiB")
 
@@ -224,6 +227,7 @@ class Doors(Converted):
         )
         self.assertIn("something else than files", self.run_program_of_python(body))
 
+    @also_where_all_is_asked_for
     def test_an_answer_without_end(self) -> None:
         body = (
             "os.truncate(os.open(os.path.join(folder, 'answer.json'), os.O_CREAT | os.O_WRONLY), 1 << 40)\nos._exit(0)"
@@ -273,6 +277,7 @@ class Doors(Converted):
         said = self.run_program_of_python(body, "--memory-limit", "1GiB")
         self.assertIn("writes more than 1024 MiB", said)
 
+    @also_where_all_is_asked_for
     def test_that_lifts_its_limit_of_memory(self) -> None:
         body = (
             "import resource\n"

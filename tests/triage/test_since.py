@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from conftest import Site, states
 
 
@@ -13,6 +14,7 @@ def report_since(site: Site, since: str, code: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_what_became_of_bugs_since_a_night(site: Site) -> None:
     site.add_model("one", freeze="A")
     site.add_model("two", freeze="B")

@@ -105,6 +105,7 @@ def test_what_a_killed_night_found_is_not_checked_as_known(site: Site) -> None:
     assert lasting(site.night(code=1)) == expected
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_what_an_abandoned_night_found_has_a_state(site: Site) -> None:
     many_models(site)
     killed_once_a_bug_is_found(site)
@@ -229,6 +230,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path: Path) -> None:
         assert store.one("PRAGMA integrity_check")[0] == "ok"  # type: ignore[index]
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_a_model_that_vanishes_during_the_night_gives_no_answer(site: Site) -> None:
     many_models(site)
     site.world(seconds=0.3)

@@ -47,6 +47,9 @@ from simplifications import remember_simplifications
 
 # Before anything has been settled here: what PyTorch picks by itself, in a process of its own.
 PYTORCHS_PICK = "from torch._inductor import cpu_vec_isa as c; i = c.pick_vec_isa(); print(i, i.build_arch_flags())"
+where_everything_is_asked_for = unittest.skipUnless(
+    "REPRO_MINIFY_ALL_TESTS" in os.environ, "scripts/test.sh --all runs it"
+)  # fmt: skip
 PREPARED = """
 import os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
@@ -79,7 +82,7 @@ def libraries(folder):
 
 
 # Each Python that it starts compiles TorchInductor's header, which takes ten seconds.
-@unittest.skipUnless("REPRO_MINIFY_ALL_TESTS" in os.environ, "scripts/test.sh --all runs it")
+@where_everything_is_asked_for
 class TheProcessor(unittest.TestCase):
     def test_is_asked_as_pytorch_asks_it(self):
         ours, theirs = tempfile.mkdtemp(), tempfile.mkdtemp()
@@ -183,6 +186,7 @@ class AKernel(unittest.TestCase):
         inductor_config.compile_threads = 1
 
 
+@where_everything_is_asked_for
 class Stubs(unittest.TestCase):
     """Tests the stubs of torch's libraries that the linker is given."""
 
@@ -240,6 +244,7 @@ class Stubs(unittest.TestCase):
         self.assertFalse(stub_libraries.is_loaded("torch_that_is_nowhere"))
 
 
+@where_everything_is_asked_for
 class KernelsOfAGraph(unittest.TestCase):
     def test_are_compiled_while_the_rest_is_written(self):
         seen = []
@@ -279,6 +284,7 @@ class BuilderOf:
         return self.target
 
 
+@where_everything_is_asked_for
 class APackage(unittest.TestCase):
     def build(self, wrapper_fails=False):
         """Returns what was built of one, in the order of the ends; its wrapper takes until a kernel is there."""
@@ -370,6 +376,7 @@ def hits_in_a_child(bisecting=False):
         return list(answer.read())
 
 
+@where_everything_is_asked_for
 class AGraph(unittest.TestCase):
     def test_is_compiled_by_one_child_for_all_but_not_for_a_bisection(self):
         hits = [hits_in_a_child(), hits_in_a_child(), hits_in_a_child(bisecting=True)]

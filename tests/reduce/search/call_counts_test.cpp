@@ -3,6 +3,7 @@
 // Counted is every set that the oracle was asked about, and one more for the whole program, which must have been seen
 // failing before a search starts. The one question that is not counted is whether nothing at all fails: where it is
 // asked, after a search that ends in a single node, it is about the check and not about the program.
+#include "all_tests.h"
 #include "recording_oracle.h"
 
 #include <gtest/gtest.h>
@@ -141,6 +142,7 @@ SearchOptions with_a_suspect(const Model &model, const Predicate &predicate, std
 }
 
 TEST(CallCounts, WithASuspect) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Row bounds[] = {{"single", 9.5, 1.65, 0},    {"single_rep", 7.3, 1.1, 0}, {"chain3", 16.5, 1.65, 0},
                         {"chain3_rep", 14, 1.15, 0}, {"far2", 33, 6.5, 0},        {"window6", 30, 2.3, 0},
                         {"accum8", 55, 1.5, 0}};

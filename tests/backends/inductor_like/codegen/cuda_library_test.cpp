@@ -1,5 +1,6 @@
 // The way of a CUDA kernel from source to result, with libraries in the place of NVRTC and the driver that need no GPU
 // (fake_cuda/).
+#include "all_tests.h"
 #include "backends/inductor_like/kernel_library.h"
 
 #include "backends/inductor_like/kernel_cuda.h"
@@ -98,6 +99,7 @@ TEST_F(CudaLibraryTest, NoBlocksAreNotLaunched) {
 }
 
 TEST_F(CudaLibraryTest, WhatWasCompiledOnceIsNotCompiledAgainButForAnotherSeed) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   built(one_kernel, {"k"});
   built(one_kernel, {"k"});
   EXPECT_EQ(compilations().size(), 1u);

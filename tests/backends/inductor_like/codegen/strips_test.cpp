@@ -1,4 +1,5 @@
 // Kernels that are computed in strips: functions of many numbers at once, chains of them, folds of columns.
+#include "all_tests.h"
 #include "backends/inductor_like/kernel_strips.h"
 
 #include "backends/inductor_like/kernel_library.h"
@@ -326,6 +327,7 @@ TEST_F(StripsTest, AnUnreadValueIsNoArgument) {
 
 /// With MKL and without: only one of them is what the LibTorch here needs.
 TEST_F(StripsTest, BothSourcesOfFunctionsCompile) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const bool mkl : {true, false}) {
     const std::string base = folder_ + (mkl ? "/with" : "/without");
     std::ofstream(base + ".cpp") << vector_math_source(mkl);
