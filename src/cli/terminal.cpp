@@ -1,4 +1,4 @@
-#include "cli/progress_printer.h"
+#include "cli/terminal.h"
 
 #include <algorithm>
 #include <cstdio>

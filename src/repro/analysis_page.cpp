@@ -1,5 +1,5 @@
 // analysis.html: where the values part.
-#include "repro/error_curve.h"
+#include "repro/plots.h"
 #include "repro/page.h"
 #include "repro/render.h"
 #include "repro/results_folder.h"

@@ -1,6 +1,6 @@
 #include "repro/course.h"
 
-#include "repro/plot.h"
+#include "repro/plots.h"
 
 #include <algorithm>
 #include <cmath>

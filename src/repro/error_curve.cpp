@@ -1,6 +1,4 @@
-#include "repro/error_curve.h"
-
-#include "repro/plot.h"
+#include "repro/plots.h"
 
 #include <algorithm>
 #include <cmath>

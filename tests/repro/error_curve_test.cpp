@@ -1,4 +1,4 @@
-#include "repro/error_curve.h"
+#include "repro/plots.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
