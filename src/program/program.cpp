@@ -130,6 +130,8 @@ private:
 std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, ArgumentCloner &cloner,
                               torch::jit::Graph &graph, Attributes &attributes, std::vector<c10::IValue> &arguments) {
   std::vector<char> gone(graph.inputs().size());
+  // In the inputs' order, which a program that is saved and loaded then keeps: a pass may depend on it.
+  const torch::jit::WithInsertPoint before_all_nodes(*graph.nodes().begin());
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const auto &input = program.inputs[i];
     Value *value = graph.inputs()[i + 1];
@@ -140,7 +142,6 @@ std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &
       arguments.push_back(std::move(data));
       continue;
     }
-    torch::jit::WithInsertPoint guard(*graph.nodes().begin());
     value->replaceAllUsesWith(input.role == Role::Constant ? graph.insertConstant(data.toTensor().detach())
                                                            : attributes.add(input, data.toTensor()));
     gone[i + 1] = 1;

@@ -32,7 +32,7 @@ std::string begins_at(const ReproFacts &facts) {
   if (partitioned.value_or(false))
     return "It fails with `backend=\"aot_eager_decomp_partition\"` too; `backend=\"aot_eager\"` " + right + ".";
   if (partitioned)
-    return "`backend=\"aot_eager_decomp_partition\"` " + right + ".";
+    return "`backend=\"aot_eager_decomp_partition\"` " + right + ", so it is TorchInductor's own.";
   return aot ? "`backend=\"aot_eager\"` " + right + "." : "";
 }
 
@@ -57,8 +57,11 @@ std::string of_guilty_step(const ReproFacts &facts) {
   const std::string name = markdown_code(facts.bisection->name.empty() ? step : facts.bisection->name);
   const std::string of_step = facts.bisection->name.empty() ? "" : " (" + markdown_code(step) + ")";
   const std::string gone = " it " + is_right(facts) + ".";
+  if (kind == StepKind::Lowering && facts.explanation) // it may be another operator's, which is said there
+    return "";
   if (kind == StepKind::Lowering) // which ends fusion there too
-    return "With a fallback in place of TorchInductor's lowering of " + name + of_step + gone;
+    return "A fallback in place of TorchInductor's lowering of " + name + of_step +
+           ", with which nothing is fused there, hides it.";
   if (kind == StepKind::Setting)
     return "With " + markdown_code(facts.bisection->setting) + of_step + gone;
   return (kind == StepKind::Decomposition ? "Without the decomposition of " : "Without ") + name + of_step + gone;
@@ -79,7 +82,9 @@ std::string of_settings(const ReproFacts &facts) {
   for (const AblationRow &row : facts.ablation)
     if (!row.setting.empty() && !row.fails.value_or(true))
       gone.push_back(markdown_code(row.setting));
-  return gone.empty() ? "" : "With " + joined(gone) + " it " + is_right(facts) + ".";
+  const bool is_scalar = gone == std::vector{markdown_code("cpp.simdlen=1")};
+  const std::string what = is_scalar ? ", which switches vectorised code off," : "";
+  return gone.empty() ? "" : "With " + joined(gone) + what + " it " + is_right(facts) + ".";
 }
 
 } // namespace
@@ -95,12 +100,14 @@ std::string nature_sentence(const ReproFacts &facts) {
 
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
+  if (!facts.explanation)
+    parts.push_back(sentence(program, facts));
   for (const std::string &part :
        {explanation_sentence(facts), is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
-        of_guilty_step(facts), of_settings(facts), of_strict_mode(facts), markdown_text(versions_sentence(facts))})
+        of_settings(facts), of_guilty_step(facts), of_strict_mode(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
-  std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");
+  std::string text = joined(parts, " ");
   const std::optional<Nature> nature = nature_of_reduced(facts);
   if (nature && nature->kind != Nature::Kind::WrongValue)
     text += nature_sentence(facts);

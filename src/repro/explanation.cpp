@@ -61,8 +61,12 @@ std::optional<Explanation> find_explanation(const Program &program, const ReproF
                           : std::optional(Explanation{change.at("kind"), change.at("call"), change.at("other")});
 }
 
+std::string explanation_clause(const ReproFacts &facts) {
+  return facts.explanation ? clause(*facts.explanation) : "";
+}
+
 std::string explanation_sentence(const ReproFacts &facts) {
-  return facts.explanation ? "What is found is what eager gives if " + clause(*facts.explanation) + "." : "";
+  return facts.explanation ? "The result is what eager gives if " + clause(*facts.explanation) + "." : "";
 }
 
 } // namespace repro_minify

@@ -16,7 +16,7 @@
 namespace repro_minify {
 namespace {
 
-constexpr size_t most_of_message = 110;
+constexpr size_t most_of_message = 110, most_of_statement = 100; // of a title
 
 std::string shortened(std::string text, size_t most) {
   if (text.size() <= most)
@@ -61,7 +61,8 @@ std::string plain(std::string text) {
 std::string number_in_words(double value, at::ScalarType dtype) {
   if (dtype == at::kBool)
     return value != 0 ? "True" : "False";
-  const bool is_whole = at::isIntegralType(dtype, true) && std::abs(value) < 1e15;
+  const double most = at::isIntegralType(dtype, true) ? 1e15 : 1e7; // whole floating-point numbers may be large
+  const bool is_whole = std::abs(value) < most && value == std::floor(value) && !(value == 0 && std::signbit(value));
   return is_whole ? fixed_text(value, 0) : rounded_text(value, 4);
 }
 
@@ -112,10 +113,12 @@ BothValues values_of(const LeafReport &leaf, FailureKind kind) {
   if (std::isnan(leaf.ref_at_worst) || std::isnan(leaf.res_at_worst))
     return {};
   const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
-  const bool single = leaf.worst_index < 0 || leaf.ref_form->sizes.empty();
+  const auto &sizes = leaf.ref_form->sizes;
+  const bool single =
+      leaf.worst_index < 0 || std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
   return {number_in_words(leaf.ref_at_worst, leaf.ref_form->dtype),
           number_in_words(leaf.res_at_worst, leaf.res_form->dtype),
-          single ? "" : path + place_in_words(leaf.worst_index, leaf.ref_form->sizes)};
+          single ? "" : path + place_in_words(leaf.worst_index, sizes)};
 }
 
 using Quote = std::string (*)(const std::string &);
@@ -223,10 +226,14 @@ BothValues both_values(const ReproFacts &facts) {
 
 std::string headline(const Program &program, const ReproFacts &facts, const std::string &call) {
   const std::string &statement = call.empty() ? facts.script.statement : call;
-  const std::string what = statement.empty() ? operators_in_words(program) : "`" + statement + "`";
-  const std::string guilty = blamed_in_title(facts);
-  return title_of(facts) + ": " + what + " " + what_happens(program, facts, unquoted) +
-         (guilty.empty() ? "" : " (" + guilty + ")");
+  const bool is_short = !statement.empty() && statement.size() <= most_of_statement;
+  const std::string what = is_short ? "`" + statement + "`" : operators_in_words(program);
+  const std::string happens = what_happens(program, facts, unquoted), guilty = blamed_in_title(facts);
+  const std::string by = guilty.empty() || happens.find(guilty) != std::string::npos ? "" : " (" + guilty + ")";
+  const std::string how = explanation_clause(facts);
+  if (call.empty() && !how.empty() && how.size() <= most_of_statement)
+    return title_of(facts) + ": " + how + by + "; " + happens;
+  return title_of(facts) + ": " + what + " " + happens + by;
 }
 
 std::string sentence(const Program &program, const ReproFacts &facts) {

@@ -44,8 +44,7 @@ std::string why_eager_is_right(const ReproFacts &facts) {
   if (leaf && !std::isnan(leaf->ref_error) && (leaf->ref_error != 0 || leaf->res_error != 0)) // 0, 0: no numbers
     return "`torch._dynamo.utils.same` with `fp64_ref`: RMSE of eager " + error(leaf->ref_error) + ", of " +
            markdown_text(facts.backend->title()) + " " + error(leaf->res_error) + ".";
-  return "Eager's result is what the operators are documented to give; `fp64_ref` of `torch._dynamo.utils.same` "
-         "(float64) has no say in it.";
+  return "Eager's result is what the operators are documented to give.";
 }
 
 /// The same for people who do not know that rule.
@@ -87,9 +86,9 @@ json ablation_json(const ReproFacts &facts) {
   return list;
 }
 
-json labels_json(const ReproFacts &facts, const std::vector<std::string> &reasons) {
+json labels_json(const ReproFacts &facts) {
   json rows = json::array();
-  for (const auto &label : proposed_labels(facts, reasons))
+  for (const auto &label : proposed_labels(facts))
     rows.push_back({{"label", label.label}, {"why", label.why}});
   return rows;
 }
@@ -169,6 +168,11 @@ std::string tracker_issue_text(const Program &program, const ReproFacts &facts, 
                                          {"operators_after", facts.after.operators}});
 }
 
+/// That eager is right can be said of every failure.
+bool leaves_it_to_eager(const ReproFacts &facts) {
+  return facts.workaround && facts.workaround->kind == Workaround::Kind::Eager;
+}
+
 std::string issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
   if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
     return text;
@@ -179,10 +183,10 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"evidence", evidence(program, facts)},
                  {"torch_version", facts.torch_version},
                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)},
-                 {"workaround", workaround_sentence(facts)},
+                 {"workaround", leaves_it_to_eager(facts) ? "" : workaround_sentence(facts)},
                  {"inductor_not_asked", !is_said_of_inductor(facts) && !facts.ablation.empty()},
                  {"ablation", ablation_json(facts)},
-                 {"labels", labels_json(facts, reasons)},
+                 {"labels", labels_json(facts)},
                  {"reasons", reasons_json(reasons)},
                  {"logs", logs_of(facts)},
                  {"version", facts.version},

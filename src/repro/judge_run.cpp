@@ -251,8 +251,8 @@ std::string script_contradiction(const ReproRun &run, const std::string &script,
   return is_asserted && tells_of(told, wanted.kind) ? "" : "shows another failure: " + last_words(said);
 }
 
-/// "raised by replacement in torch/_inductor/fx_passes/post_grad.py, line 7": the innermost frame of the first of a
-/// chain of exceptions, if it is PyTorch's; else empty. A path of this machine is not shown.
+/// "raised by replacement in torch/_inductor/fx_passes/post_grad.py, line 7: `size = shape[dim]`": the innermost frame
+/// of the first of a chain of exceptions, if it is PyTorch's; else empty. A path of this machine is not shown.
 std::string innermost_frame(const std::string &said) {
   constexpr std::string_view begin = "  File \"", package = "-packages/torch/";
   const std::string first = said.substr(0, said.find("\nThe above exception was"));
@@ -264,8 +264,13 @@ std::string innermost_frame(const std::string &said) {
   const size_t function = line.rfind(", in ");
   if (quote == std::string::npos || torch == std::string::npos || function == std::string::npos || function < quote)
     return "";
+  const size_t source = first.find('\n', frame) + 1;
+  constexpr std::string_view indent = "    ";
+  const bool is_shown = source > 0 && first.compare(source, indent.size(), indent) == 0;
+  const std::string statement =
+      is_shown ? first.substr(source + indent.size(), first.find('\n', source) - source - indent.size()) : "";
   return "raised by " + line.substr(function + 5) + " in " + line.substr(torch + 10, quote - torch - 10) +
-         line.substr(quote + 1, function - quote - 1) + "\n";
+         line.substr(quote + 1, function - quote - 1) + (statement.empty() ? "" : ": `" + statement + "`") + "\n";
 }
 
 /// Advice that each exception of Dynamo ends with.

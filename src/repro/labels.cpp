@@ -11,6 +11,13 @@ bool has_guilty_decomposition(const ReproFacts &facts) {
   return facts.bisection && facts.bisection->guilty && facts.bisection->kind == StepKind::Decomposition;
 }
 
+/// A pass over the graph and a pattern are the same for every device; what generates code for the CPU may be wrong
+/// there alone.
+bool may_be_of_the_cpu(const ReproFacts &facts) {
+  return facts.check.device.is_cpu() &&
+         !(facts.bisection && facts.bisection->guilty && facts.bisection->kind == StepKind::Pass);
+}
+
 /// The first rung of the ladder dynamo, AOTAutograd, TorchInductor that fails.
 ProposedLabel label_of_rung(const ReproFacts &facts) {
   if (fails_under(facts, ablation_names::dynamo).value_or(false))
@@ -52,7 +59,7 @@ bool fails_in_inductor(const ReproFacts &facts) {
          fails_under(facts, ablation_names::inductor).value_or(false);
 }
 
-std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons) {
+std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
   const FailureKind kind = facts.signature.kind;
   const bool is_silent = is_comparison(kind);
   std::vector<ProposedLabel> labels;
@@ -61,7 +68,7 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::v
   } else if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
     labels.push_back(label_of_rung(facts));
-    if (labels.back().label == "module: inductor" && facts.check.device.is_cpu())
+    if (labels.back().label == "module: inductor" && may_be_of_the_cpu(facts))
       labels.push_back({"oncall: cpu inductor", "it fails on the CPU"});
   } else if (facts.backend->parts().tracker && is_part_of_pytorch(*facts.backend)) {
     labels.push_back({"oncall: pt2", "it fails under AOTInductor"});
@@ -77,8 +84,6 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::v
     labels.push_back({"module: regression", "an earlier version is right, and eager gives the same there"});
   if (kind == FailureKind::Crash)
     labels.push_back({"module: crash", "the process ends"});
-  if (reasons.empty() && (kind == FailureKind::Crash || is_silent))
-    labels.push_back({"high priority", "a crash or a silently wrong result"});
   return labels;
 }
 

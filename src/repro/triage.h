@@ -14,8 +14,8 @@ struct ProposedLabel {
   std::string label; ///< "module: inductor"
   std::string why;
 };
-/// `reasons`: of preflight(). What is likely to be closed has no priority.
-std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts, const std::vector<std::string> &reasons);
+/// Those that PyTorch's triage sets by itself, "high priority" among them, are not proposed.
+std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts);
 
 inline bool is_inductor(const ReproFacts &facts) {
   return facts.backend->name() == "inductor";

@@ -41,8 +41,9 @@ std::string workaround_sentence(const ReproFacts &facts);
 /// the failure is not one of results alone. Throws std::runtime_error where there is no answer.
 std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits);
 
-/// Returns a sentence of Markdown: "What is found is what eager gives if `x[:1] = 9` ran before `y.add_(1)`."; empty
-/// where no explanation is known.
+/// Returns a clause of Markdown: "`x[:1] = 9` runs before `y.add_(1)`"; empty where no explanation is known.
+std::string explanation_clause(const ReproFacts &facts);
+/// Returns the sentence that it stands in: "The result is what eager gives if `x[:1] = 9` runs before `y.add_(1)`."
 std::string explanation_sentence(const ReproFacts &facts);
 
 // How repro.py fares under other versions of PyTorch, and which side moved between them.

@@ -53,6 +53,13 @@ TEST(Nature, CallsWhatMovesWithItsInputsIllConditioned) {
   EXPECT_EQ(kind_of(exactly(one, one + 0.25), {.by_rounding = 1e-6, .by_seed = 0}), Kind::WrongValue);
 }
 
+/// Where `round` has a tie, eager moves by a whole step when its input moves, and is right.
+TEST(Nature, AStepOfOneOperatorThatEagerTakesAsFloat64DoesIsSpecified) {
+  const Verdict step = exactly(one, one + 0.25, one.to(at::kDouble));
+  EXPECT_EQ(kind_of(step, {.operators = 1, .by_rounding = 0.25, .by_seed = 0}, 1), Kind::WrongValue);
+  EXPECT_EQ(kind_of(step, {.operators = 2, .by_rounding = 0.25, .by_seed = 0}, 2), Kind::IllConditioned);
+}
+
 TEST(Nature, TellsATieAStepAndAWrongWholeNumberApart) {
   const at::Tensor eager = at::ones({4}, at::kLong), found = eager + 2;
   EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 3, .by_seed = 0}), Kind::Tie);

@@ -13,7 +13,7 @@ std::string sentence_of(const std::string &kind, const std::string &call, const 
 }
 
 TEST(Explanation, SaysWhatEagerIsChangedBy) {
-  const std::string begin = "What is found is what eager gives if ";
+  const std::string begin = "The result is what eager gives if ";
   EXPECT_EQ(sentence_of("left out", "x.clone()", ""), begin + "`x.clone()` is left out.");
   EXPECT_EQ(sentence_of("before", "x[0] = 1", "x + 1"), begin + "`x[0] = 1` runs before `x + 1`.");
   EXPECT_EQ(sentence_of("without", "f(x)", "ceil_mode=True"), begin + "`ceil_mode=True` is not given to `f(x)`.");
@@ -26,7 +26,7 @@ TEST(Explanation, SaysWhatEagerIsChangedBy) {
 }
 
 TEST(Explanation, QuotesTheModelSafely) {
-  EXPECT_EQ(sentence_of("left out", "x[`a`]", ""), "What is found is what eager gives if `` x[`a`] `` is left out.");
+  EXPECT_EQ(sentence_of("left out", "x[`a`]", ""), "The result is what eager gives if `` x[`a`] `` is left out.");
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "program/fixture.h"
 #include "program/read_inputs.h"
 #include "repro/results_folder.h"
+#include "repro_minify/flatten.h"
 #include "repro_minify/repro.h"
 
 #include <ATen/ATen.h>
@@ -103,6 +104,42 @@ TEST(SaveProgram, HoldsItsInputsTwice) {
   EXPECT_EQ(*inside, bytes_of(folder / "inputs.pt"));
   EXPECT_EQ(first_input(*inside).numel(), 3);
   EXPECT_FALSE(repair_saved(folder.path()));
+}
+
+/// (x + x) times 2, 3 and 4, which have that role.
+Program product_with(Role role) {
+  Program program = program_of(1);
+  const torch::jit::WithInsertPoint guard(program.graph->return_node());
+  torch::jit::Value *product = program.graph->outputs()[0];
+  for (const double number : {2.0, 3.0, 4.0}) {
+    const std::string name = "y_" + std::to_string(program.inputs.size());
+    auto *y = program.graph->addInput(name)->setType(c10::TensorType::get());
+    program.inputs.push_back({name, role, at::full({1}, number), {}});
+    product = program.graph->insert(torch::jit::aten::mul, {product, y});
+  }
+  program.graph->block()->replaceOutput(0, product);
+  return program;
+}
+
+/// A pass may depend on the order in which a program reads what belongs to it.
+TEST(SaveProgram, KeepsTheOrderOfWhatAProgramReads) {
+  const Program program = product_with(Role::Buffer);
+  const TemporaryFolder folder;
+  save_program(program, folder.path(), false);
+  const LoadedModel model = load_model(folder / "reduced.pt", "forward", 0, false);
+  const Program again = flatten_calls(model, {program.inputs[0].value});
+  ASSERT_EQ(again.inputs.size(), 4u) << *again.graph;
+  for (size_t i = 1; i < 4; ++i)
+    EXPECT_EQ(again.inputs[i].value.toTensor().item<double>(), static_cast<double>(i + 1)) << *again.graph;
+}
+
+TEST(SaveProgram, HasConstantsInTheOrderOfTheInputs) {
+  const Instance instance = instantiate(product_with(Role::Constant));
+  std::vector<double> numbers;
+  for (const torch::jit::Node *node : instance.module.get_method("forward").graph()->nodes())
+    if (const auto value = torch::jit::toIValue(node->output()); value && value->isTensor())
+      numbers.push_back(value->toTensor().item<double>());
+  EXPECT_EQ(numbers, (std::vector<double>{2, 3, 4}));
 }
 
 TEST(SaveProgram, IsWholeWithoutTheSecondFile) {

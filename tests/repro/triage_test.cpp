@@ -62,7 +62,7 @@ TEST(Preflight, OfTorchScriptAlone) {
 TEST(Preflight, OfABackendThatIsNotPyTorchs) {
   ReproFacts facts = facts_of(FailureKind::Accuracy, false, false, "command:some-compiler");
   EXPECT_TRUE(says(preflight(small_program(), facts), "no part of PyTorch"));
-  EXPECT_TRUE(proposed_labels(facts, preflight(small_program(), facts)).empty());
+  EXPECT_TRUE(proposed_labels(facts).empty());
   facts.ablation = {{ablation_names::inductor, "fails in the same way", true}};
   EXPECT_FALSE(says(preflight(small_program(), facts), "no part of PyTorch"));
 }
@@ -118,7 +118,7 @@ TEST(Preflight, NearerToFloat64) {
 }
 
 bool has_label(const ReproFacts &facts, const std::string &label) {
-  for (const auto &proposed : proposed_labels(facts, preflight(small_program(), facts)))
+  for (const auto &proposed : proposed_labels(facts))
     if (proposed.label == label)
       return true;
   return false;
@@ -169,15 +169,16 @@ TEST(Labels, NameThePartOfAotAutograd) {
   EXPECT_TRUE(has_label(facts, "module: decompositions"));
 }
 
-TEST(Labels, WhatIsLikelyToBeClosedHasNoPriority) {
+/// A pass over the graph is the same for every device.
+TEST(Labels, OfTheCpuIsWhatAPassOverTheGraphDidNot) {
   ReproFacts facts = plain();
-  EXPECT_TRUE(has_label(facts, "high priority"));
-  facts.check.compare.tol /= 100;
-  EXPECT_FALSE(has_label(facts, "high priority"));
   EXPECT_TRUE(has_label(facts, "module: correctness (silent)"));
-  facts = plain();
-  facts.ablation.clear();
-  EXPECT_FALSE(has_label(facts, "high priority")) << "TorchScript alone";
+  EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
+  facts.bisection.emplace().guilty = "inductor/post_grad_passes#7";
+  facts.bisection->kind = StepKind::Lowering;
+  EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
+  facts.bisection->kind = StepKind::Pass;
+  EXPECT_FALSE(has_label(facts, "oncall: cpu inductor"));
 }
 
 } // namespace

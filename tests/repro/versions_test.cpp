@@ -50,7 +50,7 @@ TEST(Versions, TellARegressionOfTheCompiler) {
   EXPECT_FALSE(is_regression(with({here, {"2.15.0", Outcome::Right, "", true, false}}))) << "mended since";
   ReproFacts facts = with({here, {"2.12.1", Outcome::Right, "", true, false}});
   bool labelled = false;
-  for (const ProposedLabel &label : proposed_labels(facts, {}))
+  for (const ProposedLabel &label : proposed_labels(facts))
     labelled |= label.label == "module: regression";
   EXPECT_TRUE(labelled);
 }
