@@ -117,6 +117,23 @@ TEST(ReproVerifier, RunsItAsOftenAsItTakes) {
   EXPECT_EQ(read_file(runs), "x\nx\nx\nx\n");
 }
 
+TEST(ReproVerifier, IsNotTakenInByOneMoreRunOfAScriptThatDidNotFail) {
+  const CMakeThat cmake(that_builds("exec python3 \"$(dirname \"$0\")/../repro.py\""));
+  for (const bool script_failed : {true, false}) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "repro.cpp") << "int main() {}\n";
+    std::ofstream(folder / "CMakeLists.txt") << "project(x)\n";
+    std::ofstream(folder / "repro.py") << "value = 1\nassert value == 2\n";
+    VerifyOptions options;
+    options.confinement.none = true;
+    options.python = "python3";
+    options.meanwhile = [&] { return script_failed; };
+    const Verification found = ReproVerifier().verify(folder.path(), its_marker, wanted, options);
+    EXPECT_EQ(found.same_failure, script_failed) << found.message;
+    EXPECT_EQ(found.message.starts_with("repro.py: it does not show the failure"), !script_failed) << found.message;
+  }
+}
+
 TEST(VerifyRepeatedly, SaysHowOftenItFailed) {
   int runs = 0;
   const auto run = [&] {
