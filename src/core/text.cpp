@@ -162,6 +162,23 @@ size_t value_name(std::string_view text, size_t at) {
   return 0;
 }
 
+/// The number in a name that TorchInductor gives by counting, as "buf6", "tmp0", "in_ptr1", "arg2_1" and "primals_3":
+/// it changes with all that stands before. Returns the length of the number that begins at `at`; 0 where there is none.
+size_t counted_name(std::string_view text, size_t at) {
+  const size_t digits = run(text, at, is_digit);
+  for (const std::string_view before : {"buf", "tmp", "in_ptr", "out_ptr", "arg", "primals_", "tangents_"}) {
+    if (digits == 0 || !text.substr(0, at).ends_with(before))
+      continue;
+    const size_t begin = at - before.size();
+    const size_t is_second = before == "arg" && text.substr(at + digits, 2) == "_1" ? 2 : 0;
+    const size_t end = at + digits + is_second;
+    const auto goes_on = [&](size_t place) { return is_letter(text[place]) || is_digit(text[place]); };
+    if ((begin == 0 || !goes_on(begin - 1)) && (end == text.size() || (!goes_on(end) && text[end] != '_')))
+      return before == "arg" && is_second == 0 ? 0 : end - at;
+  }
+  return 0;
+}
+
 /// The number in "kind: 24" is a name: it gets a letter before it, and is none any more.
 std::string with_names_of_kinds(std::string_view text) {
   std::string result;
@@ -266,6 +283,7 @@ std::string without_particulars(const std::string &message) {
   std::string text = replaced(message, address, "@");
   text = replaced(text, path, "PATH");
   text = replaced(text, value_name, "");
+  text = replaced(text, counted_name, "#");
   text = replaced(with_names_of_kinds(text), number, "#");
   text = replaced(text, rest_of_list, "");
   return replaced(text, white_space, " ").substr(0, 300);

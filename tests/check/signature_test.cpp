@@ -21,6 +21,8 @@ TEST(Signature, EqualMessages) {
       {"cannot open /tmp/a/b.so: no such file", "cannot open /var/c.so: no such file"},
       {"cannot open ../lib/b.so", "cannot open ./c.so"},
       {"no value %x.12 in scope", "no value %y in scope"},
+      {"KeyError: 'buf6'", "KeyError: 'buf12'"},
+      {"use of in_out_ptr0, arg3_1 and primals_2", "use of in_out_ptr2, arg0_1 and primals_1"},
       {"RuntimeError: bad 3\nmore", "RuntimeError: bad 4"},
       {"two   spaces", "two spaces"},
       {"The following operation failed in the TorchScript interpreter.\nTraceback of TorchScript:\n  line 3\n"
@@ -40,6 +42,9 @@ TEST(Signature, UnequalMessages) {
       {"expected a 2D tensor", "expected a 3D tensor"},
       {"conv1d failed", "conv2d failed"},
       {"RuntimeError: bad", "ValueError: bad"},
+      {"KeyError: 'buf6'", "KeyError: 'tmp6'"},
+      {"KeyError: 'ringbuf6'", "KeyError: 'ringbuf7'"},
+      {"no arg3", "no arg4"},
       {"no kernel for aten::lerp", "no kernel for aten::add"},
       {"unhandled op_type: 24", "unhandled op_type: 26"},
       {"", "anything"},
