@@ -10,7 +10,7 @@ import repro_minify
 import torch
 from models import doubled
 from repro_minify.errors import first_line
-from repro_minify.original import Accepted, How, Original, difference, how_of, in_float64, problem_of
+from repro_minify.original import Accepted, How, Original, difference, how_of, in_float64, problem_of, reference
 from repro_minify.testing import assert_compiled_same
 
 FOUND = Original("value 1 is another", ("aten::_foreach_mul_",))
@@ -136,6 +136,25 @@ def test_what_is_nearer_to_float64_is_right() -> None:
     assert difference([better], [eager], [exact]) != ""
     assert "has the shape [6], in eager [3]" in difference([torch.ones(3)], [torch.ones(6)], None)
     assert difference([better], [better.double()], [exact]) != ""
+
+
+def planted_where_float32(x: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x) * 8 if x.dtype == torch.float32 else torch.sin(x) * 0 - 20
+
+
+def test_float64_has_no_say_where_the_model_goes_another_way_in_it() -> None:
+    """Both errors are large then, and PyTorch's rule would let any result pass."""
+    planted = {"inductor_config": {"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"}}
+    x: Any = ((torch.tensor([1.0]),), {})
+    assert problem_of(planted_where_float32, x, how_of({})) == ""
+    assert "value 1 is another" in problem_of(planted_where_float32, x, how_of(planted))
+
+
+def test_float64_has_its_say_where_eager_is_far_from_it() -> None:
+    """The same operators give the truth there, and a cast is none of them."""
+    x = torch.tensor([1e8, 1.0, -1e8])
+    exact = reference(lambda x: x.float().cumsum(0)[-1:], ((x,), {}), How(False, None, None), [torch.zeros(1)])
+    assert exact is not None and exact[0].tolist() == [1.0]
 
 
 def test_a_nan_that_is_lost_is_another_value() -> None:
