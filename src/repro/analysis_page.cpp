@@ -1,6 +1,6 @@
 // analysis.html: where the values part.
-#include "repro/plots.h"
 #include "repro/page.h"
+#include "repro/plots.h"
 #include "repro/render.h"
 #include "repro/results_folder.h"
 #include "repro/value_list.h"
