@@ -175,6 +175,8 @@ std::string what_happens(const Program &program, const ReproFacts &facts, Quote 
   const BothValues values = both_values(facts);
   if (values.found.empty())
     return "is wrong";
+  if (kind == FailureKind::Accuracy && facts.reads_unwritten.value_or(false)) // another number each time
+    return "gives what lay in memory, expected " + quote(values.expected);
   const std::string at = values.place.empty() ? "" : " at " + quote(values.place), found = quote(values.found);
   const bool in_state = facts.signature.where == "state", in_gradient = facts.signature.where == "gradient";
   const LeafReport *leaf = leaf_showing(facts.reduced, facts.signature);

@@ -29,7 +29,7 @@ std::string cut_to(const std::string &text, size_t most) {
 std::string issue_title(const Program &program, const ReproFacts &facts) {
   std::string state;
   if (facts.interrupted)
-    state = "INTERRUPTED, NOT VERIFIED: ";
+    state = facts.script.verified.value_or(false) ? "INTERRUPTED: " : "INTERRUPTED, NOT VERIFIED: ";
   else if (!is_verified(facts))
     state = "NOT VERIFIED: ";
   return (state + headline(program, facts)).substr(0, most_title);
@@ -61,7 +61,9 @@ std::string why_eager_is_right_in_plain_words(const ReproFacts &facts) {
 
 std::string warning_of(const ReproFacts &facts) {
   if (facts.interrupted)
-    return "The minimisation was interrupted, and nothing was verified.";
+    return facts.script.verified.value_or(false) ? "The minimisation was interrupted. The script was run and fails as "
+                                                   "is said; repro.cpp was not verified."
+                                                 : "The minimisation was interrupted, and nothing was verified.";
   if (facts.verified && !*facts.verified && !facts.script.verified.value_or(false))
     return "The repro did not verify: " + facts.verify_message;
   if (!facts.verified && !facts.script.verified)

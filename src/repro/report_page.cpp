@@ -214,8 +214,9 @@ json values_of_both_sides(const ReportPage &page) {
 json warnings_of(const ReproFacts &facts) {
   json list = json::array();
   if (facts.interrupted)
-    list.push_back("This run was interrupted: this is the best so far, and nothing was verified. "
-                   "Give --resume to go on.");
+    list.push_back(std::string("This run was interrupted: this is the best so far, and ") +
+                   (facts.script.verified.value_or(false) ? "repro.py alone was verified" : "nothing was verified") +
+                   ". Give --resume to go on.");
   else if (facts.verified && !*facts.verified)
     list.push_back("The repro did not verify: " + facts.verify_message);
   else if (!facts.verified)

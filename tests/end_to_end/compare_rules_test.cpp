@@ -24,6 +24,7 @@ fs::path model_of(const Nearer &one) {
 }
 
 TEST(CompareRules, NearerToFloat64PassesWhereFloat64DecidesAndIsSaid) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   for (const Nearer &one : nearer_cases)
     for (const char *rule : {"default", "pytorch", "strict"}) {
       const Finished text = run_tool({"run", model_of(one), "--backend", one.backend, "--compare", rule});

@@ -1,5 +1,6 @@
 // Candidates leave traces of all kinds in a process that holds a CUDA device, where there is none (on_cuda.h), and
 // other processes use the device meanwhile: no answer is another because of it.
+#include "all_tests.h"
 #include "cases.h"
 #include "on_cuda.h"
 
@@ -30,6 +31,7 @@ void expect_same(const ReducedOnCuda &one, const ReducedOnCuda &other) {
 
 /// All that is asked of a device here is asked of one process, but for what is never asked of one that is kept.
 TEST(SpoiltProcesses, AreNoneWhereNothingIsWrong) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const ReducedOnCuda kept = reduced_on_cuda(a_reduction()),
                       fresh = reduced_on_cuda(a_reduction(), "", {fresh_processes});
   expect_same(kept, fresh);

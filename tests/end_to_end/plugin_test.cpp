@@ -22,6 +22,7 @@ std::string odd(const std::string &oddity) {
 }
 
 TEST(Plugin, ReducesAsTheBackendItWraps) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("freeze_linear_bn_3d");
   const TemporaryFolder folder;
   const fs::path repro = folder / "x.repro";

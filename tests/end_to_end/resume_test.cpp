@@ -101,6 +101,7 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesOnADevice) {
 }
 
 TEST(Resume, TakesHalfALineForNone) {
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("static_int_div_exc");
   const TemporaryFolder folder;
   const fs::path whole = folder / "whole.repro", torn = folder / "torn.repro";

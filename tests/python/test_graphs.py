@@ -140,6 +140,7 @@ def test_a_program_run_by_hand_says_whether_it_fails() -> None:
     ), ended.stderr
 
 
+@pytest.mark.skipif("'REPRO_MINIFY_ALL_TESTS' not in os.environ", reason="scripts/test.sh --all runs it")
 def test_a_program_registers_the_operators_that_only_inductor_has() -> None:
     """Dynamo of 2.13 writes addcmul_ with a value as prims.fma."""
     saved(lambda x: x.addcmul_(x, x, value=0.5), X)

@@ -97,6 +97,9 @@ TEST(Issue, SaysFirstWhatWasNotVerified) {
   EXPECT_TRUE(has(issue_of(facts), "> **The repro was not verified: it passes**"));
   facts.interrupted = true;
   EXPECT_TRUE(issue_of(facts).starts_with("INTERRUPTED, NOT VERIFIED: "));
+  facts.script.verified = true;
+  EXPECT_TRUE(issue_of(facts).starts_with("INTERRUPTED: "));
+  EXPECT_TRUE(has(issue_of(facts), "The script was run and fails as is said; repro.cpp was not verified."));
 }
 
 TEST(Issue, HasOneLineAsItsTitle) {
@@ -201,6 +204,11 @@ TEST(Issue, BeginsWithWhatIsWrongAndWhoseFaultItIs) {
       issue.starts_with("TorchScript's profiling executor: `x._f(y[`a`])` gives -0.2934 at [1, 1], expected 1\n"))
       << issue;
   EXPECT_TRUE(has(issue, " Wrong after inductor/lowerings#2")) << issue;
+  facts.reads_unwritten = true;
+  EXPECT_TRUE(issue_of(facts).starts_with(
+      "TorchScript's profiling executor: `x._f(y[`a`])` gives what lay in memory, expected 1\n"))
+      << issue_of(facts);
+  facts.reads_unwritten = false;
   facts.bisection.reset();
   EXPECT_TRUE(has(issue_of(facts), "Under TorchScript's profiling executor, `` x._f(y[`a`]) `` gives `-0.2934` at "
                                    "`[1, 1]`, expected `1`."))

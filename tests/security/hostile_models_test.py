@@ -93,6 +93,7 @@ class Files(Attack):
         self.in_forward(f'_9 = torch.fill_(torch.from_file("{self.victim}", True, 4), 0)')
         self.refused("aten::from_file")
 
+    @also_where_all_is_asked_for
     def test_saving_while_it_is_loaded_is_refused_before_it_happens(self) -> None:
         self.in_setstate(f'torch.save(torch.ones([2]), "{self.victim}")')
         self.refused("aten::save")
@@ -126,6 +127,7 @@ class Loading(Attack):
         self.in_forward("_9 = " + "[" * 20000 + "1" + "]" * 20000)
         self.refused("signal 11")
 
+    @also_where_all_is_asked_for
     def test_nested_calls(self) -> None:
         self.in_forward("_9 = " + "int(" * 20000 + "1" + ")" * 20000)
         self.refused("signal 11")
@@ -165,6 +167,7 @@ class Storages(Attack):
         self.archive = Archive.read(model / "model.pt")
         self.inputs = model / "inputs.pt"
 
+    @also_where_all_is_asked_for
     def test_that_are_shorter_than_they_say(self) -> None:
         at = next(at for at, (name, data) in enumerate(self.archive.records) if "/data/" in name and len(data) > 16)
         self.archive.change(at, self.archive.records[at][1][:16])
@@ -242,6 +245,7 @@ class Doors(Converted):
             body = f"json.dump({answer!r}, open(os.path.join(folder, 'answer.json'), 'w'))\nos._exit(0)"
             self.run_program_of_python(body)
 
+    @also_where_all_is_asked_for
     def test_that_asks_for_its_users_keys(self) -> None:
         with unittest.mock.patch.dict(os.environ, {"SOMEBODYS_TOKEN": "hunter2"}):
             said = self.run_program_of_python("raise SystemExit(str(dict(os.environ)))")

@@ -129,6 +129,8 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
     try:
         return reduce(words, quiet)
     except DoesNotFail as error:
+        if original is not None and original.unknown:
+            raise DoesNotFail(f"{error}; whether the model itself fails is not known: {original.unknown}") from error
         if not original:
             raise
         if more := through_dynamo(options):
