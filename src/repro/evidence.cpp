@@ -100,14 +100,14 @@ std::string nature_sentence(const ReproFacts &facts) {
 
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
-  if (!facts.explanation)
+  if (!facts.explanation && is_comparison(facts.signature.kind)) // an exception stands in the title and in the log
     parts.push_back(sentence(program, facts));
   for (const std::string &part :
        {explanation_sentence(facts), is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
         of_settings(facts), of_guilty_step(facts), of_strict_mode(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
-  std::string text = joined(parts, " ");
+  std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");
   const std::optional<Nature> nature = nature_of_reduced(facts);
   if (nature && nature->kind != Nature::Kind::WrongValue)
     text += nature_sentence(facts);

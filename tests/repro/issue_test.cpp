@@ -262,6 +262,16 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
       << issue_of(facts);
 }
 
+/// The title and the log have its message.
+TEST(Issue, DoesNotRepeatAnException) {
+  ReproFacts facts = facts_of(FailureKind::Exception, false, false);
+  facts.backend = make_backend("inductor");
+  facts.ablation = ladder(false, false, false);
+  EXPECT_TRUE(
+      has(issue_of(facts), "\n\n`backend=\"aot_eager_decomp_partition\"` passes, so it is TorchInductor's own."))
+      << issue_of(facts);
+}
+
 /// repro.py is written before the parts of AOTAutograd are asked, and its heading contradicts no title.
 TEST(Issue, NamesThePartOfAotAutogradWhereThatIsKnown) {
   ReproFacts facts = verified();
