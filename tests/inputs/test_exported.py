@@ -83,3 +83,17 @@ def test_a_file_of_inputs_takes_the_place_of_its_own(tmp_path: Path) -> None:
     assert (
         "has 2 values, and the program takes 1" in exported.read(str(path), 0, str(tmp_path / "inputs.pt")).only_traced
     )
+
+
+class Converts(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x + 1).to(torch.uint8).sum()
+
+
+def test_a_statement_of_dtypes_is_no_call(tmp_path: Path) -> None:
+    """It raises where the program runs in float64."""
+    exported_program = torch.export.export(Converts(), (torch.rand(3),)).run_decompositions()
+    assert "_assert_tensor_metadata" in str(exported_program.graph)
+    torch.export.save(exported_program, tmp_path / "model.pt2")
+    made = fx_graph_of.convert(exported.read(str(tmp_path / "model.pt2"), 0))
+    assert "_assert_tensor_metadata" not in str(made.script.graph)

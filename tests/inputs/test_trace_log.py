@@ -46,6 +46,18 @@ def test_a_log_that_ends_in_a_graph_has_it(tmp_path: Path) -> None:
     assert trace_log.graphs(log)[0].text == "all of it"
 
 
+def test_a_graph_has_the_annotated_one_that_follows_it(tmp_path: Path) -> None:
+    """Forward and backward have the same name."""
+    kinds = ("fx_graph_runnable", "before_post_grad_graph") * 2
+    lines = [line for i, kind in enumerate(kinds) for line in (RECORD % (kind, 0), f"\t{i}")]
+    (tmp_path / "x.log").write_text("\n".join([*lines, RECORD % ("before_post_grad_graph", 1), "\tother"]))
+    (tmp_path / "-_0_0_0").mkdir()
+    for i, kind in enumerate(kinds):
+        (tmp_path / "-_0_0_0" / f"{kind}_{i + 8}.txt").write_text(f"{i}\n")
+    for path in (tmp_path / "x.log", tmp_path):
+        assert [(graph.text, graph.annotated) for graph in trace_log.graphs(path)] == [("0\n", "1\n"), ("2\n", "3\n")]
+
+
 def test_folders_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("-_10_0_0", "-_9_0_0", "-_9_1_0"):
         (tmp_path / name).mkdir()

@@ -24,10 +24,12 @@ import torch._inductor.config
 import torch._inductor.inductor_prims
 from torch._dynamo.debug_utils import InputReader
 from torch._dynamo.repro import after_aot, after_dynamo
+from torch._prims_common import make_contiguous_strides_for
 
+from absent import Given, numbers, sentence, symbols_of, without_absent_calls
 from loaded import Loaded
 from refused import Refused
-from unregistered import refuse_unregistered
+from unregistered import refusal, refuse_unregistered
 
 INDUCTOR = "torch._inductor.config"
 CONFIGS = (INDUCTOR, "torch._dynamo.config", "torch._functorch.config", "torch.fx.experimental._config")
@@ -139,7 +141,7 @@ def run_until_captured(tree: ast.Module, path: str) -> Captured:
         mock.patch.dict(os.environ),
     ):
         try:
-            exec(compile(tree, path, "exec"), main.__dict__)
+            exec(compile(tree, path if path.endswith(".py") else "<program>", "exec"), main.__dict__)
         except Captured as captured:
             return captured
         except (Exception, SystemExit) as error:
@@ -184,19 +186,44 @@ def parsed(text: str) -> ast.Module:
         raise Refused(f"is no Python program that can be read: too deep or long ({type(error).__name__})") from error
 
 
-def read(text: str, path: str, seed: int) -> Loaded:
-    """Runs the program with this text, which lies at `path`, and returns its module and inputs. Raises Refused."""
+def with_what_is_here(tree: ast.Module, path: str, annotated: str) -> tuple[Captured, list[Given]]:
+    """Runs the program, and again without the calls of operators that are not here, whose results are then arguments
+    after the others. Raises Refused where `annotated` does not say what those are."""
+    captured = run_until_captured(tree, path)  # what it registers itself is there now
+    given = without_absent_calls(tree, annotated)
+    refuse_unregistered([ast.unparse(tree)])  # which has no comments
+    return (run_until_captured(tree, path) if given else captured), given
+
+
+def draw(given: Given, reader: Reader, symbols: dict[str, int]) -> str:
+    """Adds it to the arguments. Returns a sentence that says so."""
+    try:
+        sizes = numbers(given.sizes, symbols)
+        strides = numbers(given.strides, symbols) if given.strides else make_contiguous_strides_for(sizes)
+    except ValueError as error:
+        raise refusal(given.operator, True) from error
+    needed = 1 + sum(stride * (size - 1) for size, stride in zip(sizes, strides))
+    storage = reader.storage(None, needed * given.dtype.itemsize, dtype_hint=given.dtype)
+    reader.tensor(storage, sizes, strides, dtype=given.dtype, is_leaf=True)
+    return sentence(given.name, given.operator, given.dtype, sizes)
+
+
+def read(text: str, path: str, seed: int, annotated: str = "") -> Loaded:
+    """Runs the program with this text, which lies at `path`, and returns its module and inputs. `annotated` is the
+    source of its graph with dtype and sizes of each value. Raises Refused."""
     tree = parsed(text)
     loaded = Loaded(torch.nn.Module(), ())
     entries = without_config(tree)
     config_words(entries, loaded)
-    captured = run_until_captured(tree, path)
-    refuse_unregistered([ast.unparse(tree)])  # which has no comments; what it registers itself is there now
+    captured, given = with_what_is_here(tree, path, annotated)
     reader = Reader(folder_of_data(path, captured.words))
     torch.manual_seed(seed)
     captured.load_args(reader)
-    loaded.module, loaded.args, loaded.grad = captured.module, tuple(reader.args), captured.grad
+    loaded.module, loaded.grad = captured.module, captured.grad
     loaded.names = list(inspect.signature(loaded.module.forward).parameters)
+    symbols = symbols_of(annotated, loaded.names, reader.args)
+    loaded.notes += [draw(each, reader, symbols) for each in given]
+    loaded.args = tuple(reader.args)
     say_what_was_read(reader, seed, loaded)
     for name, value in zip(loaded.names, loaded.args):
         if isinstance(value, int) and not isinstance(value, bool):

@@ -181,7 +181,7 @@ def readers(words: argparse.Namespace) -> list[tuple[str, Callable[[], Any]]]:
             return [("", lambda: fx_program.read(text, source, seed))]
         return [("", lambda: compile_program.read(text, source, seed))]
     return [
-        (graph.name, functools.partial(compile_program.read, graph.text, source, seed))
+        (graph.name, functools.partial(compile_program.read, graph.text, source, seed, graph.annotated))
         for graph in trace_log.graphs(Path(source))
     ]
 

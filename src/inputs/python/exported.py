@@ -10,23 +10,40 @@ from torch.export._tree_utils import reorder_kwargs
 
 from loaded import Loaded
 from refused import Refused
+from stand_ins import drawn_like, stand_ins, without_stand_ins
 from unregistered import refuse_unregistered
 
 
 def read(path: str, seed: int, inputs: str | None = None) -> Loaded:
     """`inputs` names a file of inputs that are taken in the place of its own."""
-    try:
-        program = torch.export.load(path)
-    except Exception as error:
-        refuse_unregistered(texts_inside(path))  # torch.export.load only logs their names
-        text = " ".join(str(error).split())[:300]
-        raise Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}") from error
+    program, absent = loaded_from(path)
     loaded = Loaded(flat_module(program), (), names=list(program.graph_signature.user_inputs))
     loaded.dynamic = dynamic_dimensions(program)
+    take_inputs(loaded, program, seed, inputs)
+    without_stand_ins(loaded, absent)
+    return loaded
+
+
+def loaded_from(path: str) -> tuple[Any, set[str]]:
+    """Returns the program, and the operators that it calls and that are not here. Raises Refused."""
+    texts = texts_inside(path)
+    with stand_ins(texts) as absent:
+        try:
+            return torch.export.load(path), absent
+        except Exception as error:
+            text = " ".join(str(error).split())[:300]
+            raised = Refused(f"torch.export.load cannot read it: {type(error).__name__}: {text}")
+            raised.__cause__ = error
+    refuse_unregistered(texts)  # torch.export.load only logs their names
+    raise raised
+
+
+def take_inputs(loaded: Loaded, program: Any, seed: int, inputs: str | None) -> None:
+    """Gives the program its arguments: those in the file `inputs`, its own examples, or drawn ones."""
     if inputs:
         try:
             loaded.args, loaded.data = given_inputs(program, inputs), inputs
-            return loaded
+            return
         except Refused as refused:
             loaded.only_traced = str(refused)
     if program.example_inputs is not None:
@@ -36,7 +53,6 @@ def read(path: str, seed: int, inputs: str | None = None) -> Loaded:
     else:
         loaded.args = drawn_inputs(program, seed)
         loaded.data = f"drawn from the shapes inside (seed {seed}), as it has no example inputs"
-    return loaded
 
 
 def given_inputs(program: Any, path: str) -> tuple[Any, ...]:
@@ -104,14 +120,5 @@ def dynamic_dimensions(program: Any) -> list[str]:
 def drawn_inputs(program: Any, seed: int) -> tuple[Any, ...]:
     """From what the graph says of each input; where a size is open, the one it was exported with."""
     torch.manual_seed(seed)
-    leaves = []
-    for node in placeholders(program):
-        value = node.meta.get("val")
-        if isinstance(value, torch.Tensor):
-            sizes = [size if isinstance(size, int) else int(size.node.hint or 2) for size in value.shape]
-            dtype = value.dtype
-            draw = torch.randn if dtype.is_floating_point or dtype.is_complex else torch.ones
-            leaves.append(draw(sizes, dtype=dtype))
-        else:
-            leaves.append(value)
-    return tuple(leaves)
+    values = [node.meta.get("val") for node in placeholders(program)]
+    return tuple(drawn_like(value) if isinstance(value, torch.Tensor) else value for value in values)

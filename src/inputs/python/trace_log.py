@@ -6,17 +6,21 @@ follows, each line behind a tab.
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 RECORD = re.compile(r"^[VDIWEC]\d{4} [\d:.]+ \d+ \S+\] (\{.*)$")
 ARTEFACT = "fx_graph_runnable"
+# The same graph for people, which follows it: `relu: "f32[4, 8][8, 1]cpu" = ...`.
+ANNOTATED = "before_post_grad_graph"
 
 
 @dataclass
 class Graph:
     name: str  # of the compilation: "0/0", frame and recompilation
     text: str
+    annotated: str = ""  # the same graph with dtype and sizes of each value, where the log has it
 
 
 def name_of(record: dict[str, object]) -> str:
@@ -26,28 +30,36 @@ def name_of(record: dict[str, object]) -> str:
     return f"{frame}/{compiled}" + (f" attempt {attempt}" if attempt else "")
 
 
-def graphs_of_log(path: Path) -> list[Graph]:
-    found: list[Graph] = []
-    lines: list[str] | None = None  # of the graph that is being read
+def texts_of_log(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yields kind, name of the compilation and text of the graphs in the order of the log."""
+    kind, name, lines = "", "", list[str]()
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             if line.startswith("\t"):
-                if lines is not None:
+                if kind:
                     lines.append(line[1:])
                 continue
-            if lines is not None:
-                found[-1].text = "".join(lines)
-                lines = None
-            match = RECORD.match(line)
-            if match and f'"{ARTEFACT}"' in line:
-                try:
-                    record = json.loads(match[1])
-                except (ValueError, RecursionError):
-                    continue
-                found.append(Graph(name_of(record), ""))
-                lines = []
-    if lines is not None:
-        found[-1].text = "".join(lines)
+            if kind:
+                yield kind, name, "".join(lines)
+            kind, lines = next((each for each in (ARTEFACT, ANNOTATED) if f'"{each}"' in line), ""), []
+            match = RECORD.match(line) if kind else None
+            try:
+                name = name_of(json.loads(match[1])) if match else ""
+            except (ValueError, RecursionError):
+                name = ""
+            if not name:
+                kind = ""
+    if kind:
+        yield kind, name, "".join(lines)
+
+
+def graphs_of_log(path: Path) -> list[Graph]:
+    found: list[Graph] = []
+    for kind, name, text in texts_of_log(path):
+        if kind == ARTEFACT:
+            found.append(Graph(name, text))
+        elif found and found[-1].name == name and not found[-1].annotated:
+            found[-1].annotated = text
     return found
 
 
@@ -66,9 +78,19 @@ def graphs_of_folder(folder: Path) -> list[Graph]:
     files, beside = (sorted((path for path in folder.glob(each) if path.is_file()), key=order) for each in patterns)
     files = files or beside
     if files:
-        return [Graph(name_in(path), path.read_text(encoding="utf-8", errors="replace")) for path in files]
+        return [Graph(name_in(path), text_of(path), annotated_beside(path)) for path in files]
     logs = sorted(path for path in folder.iterdir() if path.is_file() and is_log(path.name))
     return [graph for path in logs for graph in graphs_of_log(path)]
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def annotated_beside(path: Path) -> str:
+    """Returns the text of the first file of the kind ANNOTATED that tlparse wrote after this one."""
+    files = sorted((each for each in path.parent.glob(f"{ANNOTATED}*") if each.is_file()), key=order)
+    return next((text_of(each) for each in files if order(each) > order(path)), "")
 
 
 def name_in(path: Path) -> str:

@@ -12,16 +12,25 @@ from refused import Refused
 CALLED = re.compile(r"\btorch\.ops\.(\w+)\.(\w+)")
 
 
+def is_registered(namespace: str, operator: str) -> bool:
+    if namespace == "higher_order":
+        load_higher_order(operator)
+    if namespace == fx_groups.NAMESPACE:
+        fx_groups.join()
+    return hasattr(getattr(torch.ops, namespace), operator)
+
+
+def refusal(operator: str, without_results: bool = False) -> Refused:
+    """Says what to do. `without_results`: the file does not say what the operator gave, which could be an input."""
+    return Refused(
+        f"calls {operator}, an operator that PyTorch does not have{', and does not say what that gave' * without_results}: "
+        "where a shared library registers it, name that with --load-library FILE.so; where a module of Python does, "
+        "name it with --import MODULE"
+    )
+
+
 def refuse_unregistered(texts: Iterable[str]) -> None:
     """Raises Refused with the name of the first, where `texts` name operators as Python does: torch.ops.foo.bar."""
     for namespace, operator in dict.fromkeys(found for text in texts for found in CALLED.findall(text)):
-        if namespace == "higher_order":
-            load_higher_order(operator)
-        if namespace == fx_groups.NAMESPACE:
-            fx_groups.join()
-        if not hasattr(getattr(torch.ops, namespace), operator):
-            raise Refused(
-                f"calls {namespace}::{operator}, an operator that PyTorch does not have: where a shared library "
-                "registers it, name that with --load-library FILE.so; where a module of Python does, name it with "
-                "--import MODULE"
-            )
+        if not is_registered(namespace, operator):
+            raise refusal(f"{namespace}::{operator}")
