@@ -2,8 +2,9 @@
 # scripts/userlands.sh WHEEL CELL...: tries a wheel in userlands that are not this one, each made by debootstrap, as an
 # ordinary user who has Python, pip and PyPI (scripts/try_wheel.sh), and prints a table. Needs root, and debootstrap. A
 # cell is SUITE[+PACKAGE,...]:TORCH: bookworm:2.13.0 has no compiler, trixie+g++,python3-dev:2.15.0 has all that
-# TorchInductor asks for. The userlands, and what each said, are kept in $USERLANDS (/var/tmp/repro-minify-userlands).
-# MIRROR, COMPONENTS, and debootstrap's SCRIPT for a suite that it does not know, are taken from the environment.
+# TorchInductor asks for, and testing has Python 3.14. The userlands, and what each said, are kept in $USERLANDS
+# (/var/tmp/repro-minify-userlands). MIRROR, COMPONENTS, and debootstrap's SCRIPT for a suite that it does not know, are
+# taken from the environment.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 wheel=$(realpath "$1")

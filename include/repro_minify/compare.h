@@ -79,6 +79,9 @@ struct LeafReport {
   double ref_at_worst = std::numeric_limits<double>::quiet_NaN();
   double res_at_worst = std::numeric_limits<double>::quiet_NaN();
   std::int64_t ref_nan = -1, ref_inf = -1, res_nan = -1, res_inf = -1; ///< counts
+  /// The first place where one side alone has a NaN or an infinity, or one of the other sign; -1 without one.
+  std::int64_t special_index = -1;
+  double ref_special = 0, res_special = 0; ///< what is there
 };
 
 /// Compares lists, tuples, dicts, objects, tensors (dense, sparse, any dtype) and plain values. Never throws for a

@@ -292,7 +292,7 @@ bool LeafWalk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res,
     add_statistics(ref, res, report);
     report.nearer_to_fp64 = report.res_error < report.ref_error && !are_close(ref, res);
     if (!report.same)
-      report.message = difference_message(ref, res, reason, report);
+      report.message = difference_message(ref, reason, report);
   } catch (const std::exception &error) { // what cannot be compared cannot be measured either
     if (is_out_of_memory(error))
       throw;

@@ -67,22 +67,32 @@ bool has_kind(const LeafReport &report, FailureKind kind) {
   return std::find(report.kinds.begin(), report.kinds.end(), kind) != report.kinds.end();
 }
 
-/// Returns how many NaNs and infinities each side has, and the first place where one side has one that the other has
-/// not: "NaN 0 expected, 1 found, Inf 0 expected, 0 found; first at [3]: 1.5 expected, nan found".
-std::string special_values(const at::Tensor &ref, const at::Tensor &res, const LeafReport &report) {
-  const FlatPair pair = flat_pair(ref, res);
+/// Returns how many NaNs and infinities each side has, and where they begin to differ: "NaN 0 expected, 1 found, Inf 0
+/// expected, 0 found; first at [3]: 1.5 expected, nan found".
+std::string special_values(const LeafReport &report, const std::vector<std::int64_t> &sizes) {
+  std::ostringstream out;
+  out << "NaN " << report.ref_nan << " expected, " << report.res_nan << " found, Inf " << report.ref_inf
+      << " expected, " << report.res_inf << " found";
+  if (report.special_index >= 0)
+    out << "; first at " << position_text(report.special_index, sizes) << ": "
+        << both(report.ref_special, report.res_special);
+  return out.str();
+}
+
+/// Finds the first place where NaNs and infinities differ.
+void find_specials(const FlatPair &pair, LeafReport &report) {
+  if (report.ref_nan + report.ref_inf + report.res_nan + report.res_inf == 0)
+    return;
   std::int64_t index = first_index(pair, [](const at::Tensor &a, const at::Tensor &b) {
     return odd_specials(a, b).logical_and(a.isnan().logical_and(b.isnan()).logical_not());
   });
   if (index < 0) // NaN on both sides, and NaN was not to equal NaN
     index = first_index(pair, odd_specials);
-  std::ostringstream out;
-  out << "NaN " << report.ref_nan << " expected, " << report.res_nan << " found, Inf " << report.ref_inf
-      << " expected, " << report.res_inf << " found";
-  if (index >= 0)
-    out << "; first at " << position_text(index / pair.parts, ref.sizes().vec()) << ": "
-        << both(element(pair.ref, index), element(pair.res, index));
-  return out.str();
+  if (index < 0)
+    return;
+  report.special_index = index / pair.parts;
+  report.ref_special = element(pair.ref, index);
+  report.res_special = element(pair.res, index);
 }
 
 /// Counts the NaNs and infinities of one side.
@@ -123,6 +133,8 @@ void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &re
   count_specials(pair.res, report.res_nan, report.res_inf);
   if (ref.sizes() != res.sizes() || pair.ref.numel() == 0)
     return;
+  if (!report.same)
+    find_specials(pair, report);
   std::int64_t worst = -1;
   for_each_block(std::array{pair.ref, pair.res}, [&](const auto &block, std::int64_t first) {
     add_errors(block[0].to(at::kDouble), block[1].to(at::kDouble), first, report, worst);
@@ -137,15 +149,14 @@ void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &re
   report.res_at_worst = element(pair.res, worst);
 }
 
-std::string difference_message(const at::Tensor &ref, const at::Tensor &res, const std::string &reason,
-                               const LeafReport &report) {
+std::string difference_message(const at::Tensor &ref, const std::string &reason, const LeafReport &report) {
   std::ostringstream out;
   out.precision(4);
   if (!report.path.empty())
     out << report.path << ": ";
   out << report.ref_type << ": " << reason;
   if (has_kind(report, FailureKind::Nan))
-    out << (reason.empty() ? "" : "; ") << special_values(ref, res, report);
+    out << (reason.empty() ? "" : "; ") << special_values(report, ref.sizes().vec());
   if (has_kind(report, FailureKind::Accuracy) && report.worst_index >= 0)
     out << "; largest error " << report.max_abs_error << " at " << position_text(report.worst_index, ref.sizes().vec())
         << ": " << both(report.ref_at_worst, report.res_at_worst);

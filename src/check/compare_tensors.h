@@ -128,7 +128,6 @@ bool agree_within_coarser(const at::Tensor &ref, const at::Tensor &res);
 void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &report);
 
 /// The one line for a person: where, what, `reason` (the comparison that failed), then the worst element.
-std::string difference_message(const at::Tensor &ref, const at::Tensor &res, const std::string &reason,
-                               const LeafReport &report);
+std::string difference_message(const at::Tensor &ref, const std::string &reason, const LeafReport &report);
 
 } // namespace repro_minify

@@ -103,7 +103,10 @@ json to_json(const LeafReport &leaf) {
           {"ref_nan", leaf.ref_nan},
           {"ref_inf", leaf.ref_inf},
           {"res_nan", leaf.res_nan},
-          {"res_inf", leaf.res_inf}};
+          {"res_inf", leaf.res_inf},
+          {"special_index", leaf.special_index},
+          {"ref_special", json_number(leaf.ref_special)},
+          {"res_special", json_number(leaf.res_special)}};
 }
 
 LeafReport leaf_from(const json &value) {
@@ -132,6 +135,9 @@ LeafReport leaf_from(const json &value) {
   leaf.ref_inf = integer_from_json(value.at("ref_inf"));
   leaf.res_nan = integer_from_json(value.at("res_nan"));
   leaf.res_inf = integer_from_json(value.at("res_inf"));
+  leaf.special_index = integer_from_json(value.value("special_index", json(-1))); // nor are these in older journals
+  leaf.ref_special = number_from_json(value.value("ref_special", json()));
+  leaf.res_special = number_from_json(value.value("res_special", json()));
   return leaf;
 }
 

@@ -23,6 +23,10 @@ std::string plain_dtype(const std::string &name) {
   return name.starts_with(module) ? name.substr(module.size()) : name;
 }
 
+bool is_of_gradients(const ReproFacts &facts) {
+  return facts.signature.where == "gradient";
+}
+
 std::string clause(const Explanation &change) {
   const std::string call = markdown_code(change.call), other = markdown_code(change.other);
   if (change.kind == "left out")
@@ -44,14 +48,14 @@ std::string clause(const Explanation &change) {
 
 std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits) {
   const ReproInPython *python = facts.backend->parts().repro_in_python;
-  const bool is_of_gradients = facts.signature.where == "gradient" || facts.signature.kind == FailureKind::Gradient;
-  if (!python || is_of_gradients || !is_comparison(facts.signature.kind))
+  if (!python || !is_comparison(facts.signature.kind))
     return std::nullopt;
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(*facts.backend));
         const RunScope scope(run_settings(*facts.backend, facts.check));
-        const at::NoGradGuard no_grad; // an input that requires a gradient may be written to
+        // Where gradients do not fail, an input that asks for one may be written to.
+        const at::AutoGradMode grad(is_of_gradients(facts));
         child.reply(python->explanation(constants_as_buffers(program), facts_for_python(facts)).dump());
       },
       limits);
@@ -62,11 +66,12 @@ std::optional<Explanation> find_explanation(const Program &program, const ReproF
 }
 
 std::string explanation_clause(const ReproFacts &facts) {
-  return facts.explanation ? clause(*facts.explanation) : "";
+  return facts.explanation ? (is_of_gradients(facts) ? "backward, " : "") + clause(*facts.explanation) : "";
 }
 
 std::string explanation_sentence(const ReproFacts &facts) {
-  return facts.explanation ? "The result is what eager gives if " + clause(*facts.explanation) + "." : "";
+  const std::string what = is_of_gradients(facts) ? "The gradient" : "The result";
+  return facts.explanation ? what + " is what eager gives if " + clause(*facts.explanation) + "." : "";
 }
 
 } // namespace repro_minify

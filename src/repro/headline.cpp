@@ -76,18 +76,17 @@ std::string place_in_words(std::int64_t index, const std::vector<std::int64_t> &
   return "[" + text + "]";
 }
 
-/// NaN and Inf are counted: the largest error is that of finite elements. `nan_elsewhere`: on the other side.
-std::string special_values(std::int64_t nan, std::int64_t inf, std::int64_t nan_elsewhere) {
-  std::vector<std::string> words;
-  if (nan > 0)
-    words.push_back(std::to_string(nan) + " NaN");
-  if (inf > 0)
-    words.push_back(std::to_string(inf) + " Inf");
-  return !words.empty() ? joined(words, " and ") : nan_elsewhere > 0 ? "no NaN" : "no Inf";
-}
-
 std::string strides_in_words(const TensorForm &form) {
   return "strides [" + joined_numbers(form.strides) + "]";
+}
+
+/// `index` is negative for a value that is no tensor.
+BothValues values_at(std::int64_t index, double expected, double found, const LeafReport &leaf) {
+  const auto &sizes = leaf.ref_form->sizes;
+  const bool single = index < 0 || std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
+  const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
+  return {number_in_words(expected, leaf.ref_form->dtype), number_in_words(found, leaf.res_form->dtype),
+          single ? "" : path + place_in_words(index, sizes)};
 }
 
 BothValues values_of(const LeafReport &leaf, FailureKind kind) {
@@ -100,25 +99,11 @@ BothValues values_of(const LeafReport &leaf, FailureKind kind) {
     return {dtype_name(leaf.ref_form->dtype), dtype_name(leaf.res_form->dtype), ""};
   if (kind == FailureKind::Shape)
     return {leaf.ref_type, leaf.res_type, ""};
-  if (kind == FailureKind::Nan) {
-    const std::string expected = special_values(leaf.ref_nan, leaf.ref_inf, leaf.res_nan),
-                      found = special_values(leaf.res_nan, leaf.res_inf, leaf.ref_nan);
-    const auto &sizes = leaf.ref_form->sizes;
-    const bool alone = std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
-    const char *differs = leaf.ref_inf == 0 ? " in other places"
-                          : alone           ? " of the other sign"
-                                            : " in other places or of the other sign";
-    return {expected, found + (found == expected ? differs : ""), ""};
-  }
+  if (kind == FailureKind::Nan && leaf.special_index >= 0)
+    return values_at(leaf.special_index, leaf.ref_special, leaf.res_special, leaf);
   if (std::isnan(leaf.ref_at_worst) || std::isnan(leaf.res_at_worst))
     return {};
-  const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
-  const auto &sizes = leaf.ref_form->sizes;
-  const bool single =
-      leaf.worst_index < 0 || std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
-  return {number_in_words(leaf.ref_at_worst, leaf.ref_form->dtype),
-          number_in_words(leaf.res_at_worst, leaf.res_form->dtype),
-          single ? "" : path + place_in_words(leaf.worst_index, sizes)};
+  return values_at(leaf.worst_index, leaf.ref_at_worst, leaf.res_at_worst, leaf);
 }
 
 using Quote = std::string (*)(const std::string &);

@@ -42,6 +42,7 @@ nlohmann::json facts_for_python(const ReproFacts &facts) {
   return {{"kind", to_string(facts.signature.kind)},
           {"differs", differs_json(facts)},
           {"grad", facts.check.grad},
+          {"of_gradients", facts.signature.where == "gradient"},
           {"device", facts.check.device.str()}};
 }
 

@@ -23,6 +23,22 @@ enum class Mode {
   Run,      ///< a function `run` makes the inputs anew, calls, and returns what is compared
 };
 
+/// True for one call of a function that makes the same tensor on any device: its last parenthesis closes its first.
+bool takes_a_device(const std::string &expression) {
+  constexpr std::string_view makers[] = {"ones", "zeros", "full", "tensor", "arange", "linspace"};
+  const size_t open = expression.find('(');
+  if (!expression.starts_with("torch.") || open == std::string::npos ||
+      std::find(std::begin(makers), std::end(makers), expression.substr(6, open - 6)) == std::end(makers))
+    return false;
+  int depth = 0;
+  for (size_t at = open; at < expression.size(); ++at) {
+    depth += expression[at] == '(' ? 1 : expression[at] == ')' ? -1 : 0;
+    if (depth == 0)
+      return at + 1 == expression.size();
+  }
+  return false;
+}
+
 class ScriptBody {
 public:
   ScriptBody(const ScriptParts &parts, bool is_test)
@@ -47,9 +63,12 @@ public:
   }
 
 private:
-  /// In a test each tensor goes where the test is asked to be.
+  /// In a test each tensor is made where the test is asked to be, or goes there.
   std::string moved(const std::string &expression) const {
-    return is_test_ && on_cpu() && !text_.reads_files && expression != "f" ? expression + ".to(device)" : expression;
+    if (!is_test_ || !on_cpu() || text_.reads_files || expression == "f")
+      return expression;
+    return takes_a_device(expression) ? expression.substr(0, expression.size() - 1) + ", device=device)"
+                                      : expression + ".to(device)";
   }
 
   bool ends_the_process() const { return facts_.signature.kind != FailureKind::Exception; }

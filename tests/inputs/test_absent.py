@@ -108,7 +108,7 @@ def saved(folder: Path, decomposed: bool = False, writes: bool = False) -> str:
 def test_results_in_an_exported_program_are_arguments_after_the_others(
     tmp_path: Path, decomposed: bool, writes: bool
 ) -> None:
-    """What only such an operator reads is no argument; nor is anything else that the operators before it give."""
+    """Results that only such operators read are no arguments."""
     loaded = exported.read(saved(tmp_path, decomposed, writes), 0)
     assert len(loaded.names) == 3 and loaded.names[0] == "x", loaded.names
     indices, attended = loaded.args[1:]

@@ -44,6 +44,25 @@ TEST(ScriptText, CallsARuntimeThatRaisesLast) {
   EXPECT_TRUE(text.ends_with("\nprint(\"eager:\", model(x))\ncompiled(model)(x)\n")) << text;
 }
 
+/// A tensor that is made in one call is made where the test runs; any other goes there.
+TEST(TestText, MakesItsInputsOnItsDevice) {
+  const Program program = testing_support::small_program();
+  ReproFacts facts = testing_support::facts_of(FailureKind::Accuracy, /*grad=*/false, /*autocast=*/false);
+  facts.check.calls = 1;
+  for (const auto &[made, there] : {std::pair{"torch.ones(2, 3)", "torch.ones(2, 3, device=device)"},
+                                    {"torch.tensor([(1)])", "torch.tensor([(1)], device=device)"},
+                                    {"torch.ones(2).cos(1)", "torch.ones(2).cos(1).to(device)"},
+                                    {"torch.rand(2)", "torch.rand(2).to(device)"}}) {
+    PythonProgram text;
+    text.imports = {"import torch"};
+    text.definition = "def f(x):\n    return x.neg()\n";
+    text.callable = "f";
+    text.inputs = {{"x", made}};
+    const std::string test = test_text({program, text, facts, PythonCall{}, {PythonCalls::AsUsual, false, false}});
+    EXPECT_NE(test.find(there), std::string::npos) << test;
+  }
+}
+
 TEST(ScriptText, SaysWhyACallIsAMethod) {
   Program program = testing_support::program_from("graph(%0 : Tensor):\n  %k : int = prim::Constant[value=1]()\n"
                                                   "  %v : Tensor = aten::type_as(%0, %0)\n"

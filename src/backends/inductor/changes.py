@@ -12,6 +12,7 @@ calls. A change raises when it is run where it does not fit.
 import copy
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -72,6 +73,20 @@ OF_TWO: dict[str, list[tuple[str, Function]]] = {
     "div": [("x * (1 / y)", lambda x, y: x * (1 / y))],
 }
 """The same for functions of two values."""
+
+
+def elements_of_window(bound: dict[str, Any], dimensions: int) -> int:
+    """Returns how many elements a pooling, whose arguments by name are `bound`, takes at once."""
+    size = bound["kernel_size"]
+    return int(size**dimensions) if isinstance(size, int) else math.prod(size)
+
+
+OTHER_VALUES: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
+    ("avg_pool2d", "divisor_override"): functools.partial(elements_of_window, dimensions=2),
+    ("avg_pool3d", "divisor_override"): functools.partial(elements_of_window, dimensions=3),
+}
+"""For an argument that is left at its default, by the names of function and argument, the value that it is mistaken
+for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,6 +197,9 @@ def other_arguments(module: GraphModule, node: Node) -> Iterator[Change]:
 
             if given is not None and not fx_signatures.equals_default(given, parameter):
                 yield Change("without", node.name, f"{name}={given!r}", with_value(default))
+            elif other := OTHER_VALUES.get((fx_effects.called_name(node), name)):
+                value = other(bound or {})
+                yield Change("with", node.name, f"{name}={value}", with_value(value))
             elif isinstance(default, bool) or default is None and parameter.type in ("Any", "Optional[bool]"):
                 yield Change("with", node.name, f"{name}={not default}", with_value(not default))
 

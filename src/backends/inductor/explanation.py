@@ -35,12 +35,15 @@ class Side:
 
     run: Callable[..., Any]
     state: list[torch.Tensor]
+    of_gradients: bool = False  # of what asks for them, where that is all that counts
 
     def outcome(self, arguments: list[Any]) -> Outcome:
         given = copy.deepcopy(arguments)  # memory that is shared stays shared
         before = [tensor.detach().clone() for tensor in self.state]
         try:
             result = pytree.tree_leaves(self.run(*given))
+            if self.of_gradients:
+                return self.gradients(result, given)
             return [copy.deepcopy(leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf
                     for leaf in (*result, *given, *self.state)]  # fmt: skip
         except Exception:
@@ -51,17 +54,30 @@ class Side:
                     tensor.copy_(old)
 
 
+    def gradients(self, result: list[Any], given: list[Any]) -> Outcome:
+        """Returns the gradients of a sum of all results in which each element has another weight."""
+        leaves = [x for x in (*pytree.tree_leaves(given), *self.state) if asks_for_gradient(x) and x.is_leaf]
+        outputs = [x for x in result if asks_for_gradient(x)]
+        weights = [torch.linspace(1, 2, x.numel(), dtype=x.dtype).reshape(x.shape) for x in outputs]
+        return list(torch.autograd.grad(outputs, leaves, weights, allow_unused=True))
+
+
+def asks_for_gradient(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
 def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: list[torch.Tensor]) -> Change | None:
     """`compiled` takes the same arguments as `module`, whose tensors are `state`."""
     calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
     if len(calls) > MOST_CALLS or any(node.meta.get("modes") for node in calls):
         return None
     noting = Noting(module)
-    eager = Side(noting.run, state)
+    eager = Side(noting.run, state, compiled.of_gradients)
     found, expected = compiled.outcome(arguments), eager.outcome(arguments)
     if found is None or expected is None or same(found, expected):
         return None
-    alike = [(change, Side(change.run, state)) for change in changes_of(module, noting.dtypes)]
+    changes = changes_of(module, noting.dtypes)
+    alike = [(change, Side(change.run, state, compiled.of_gradients)) for change in changes]
     alike = [(change, side) for change, side in alike if same(side.outcome(arguments), found)]
     for given in others_like(arguments) if alike else ():
         if eager.outcome(given) is None:
@@ -84,7 +100,8 @@ def in_words(repro: Any, program: Any) -> dict[str, str] | None:
     if placeholders != [f"argument_{place}" for place in range(len(given))]:
         return None
     state = [getattr(module, attribute_name(name)) for name in program.state]
-    change = explained(module, Side(program.call, list(program.state.values())), given, state)
+    compiled = Side(program.call, list(program.state.values()), repro.facts["of_gradients"])
+    change = explained(module, compiled, given, state)
     nodes = {node.name: node for node in repro.nodes}
     if change is None or change.call and change.call not in nodes:
         return None

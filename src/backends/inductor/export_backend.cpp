@@ -140,8 +140,10 @@ private:
              "'s.";
     if (step(count) == converter(0))
       return right + words_of(count) + ", is wrong before " + title() + " runs it (" + converter(2) + ").";
-    return step(count) == recipe().at("name") ? right + words_of(count) + ", is wrong."
-                                              : "Without " + step(count) + " the result is right.";
+    if (step(count) != recipe().at("name"))
+      return "Without " + step(count) + " the result is right.";
+    const std::string words = words_of(count); // with a clause between commas, or without one
+    return right + words + (words == title() ? " is wrong." : ", is wrong.");
   }
 
   std::string recipe_;

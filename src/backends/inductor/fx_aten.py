@@ -59,7 +59,8 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         if cudnn is torch.backends.cudnn.enabled or not torch.cuda.is_available():
             return torch.nn.functional.batch_norm, ((value, mean, variance, weight, bias, *rest), {})
     if name in SAME_ARGUMENTS and overload == "default":
-        return getattr(torch.nn.functional, name), arguments
+        given = tuple(map(one_for_all, args)) if name.startswith("max_pool") else args
+        return getattr(torch.nn.functional, name), (given, kwargs)
     if name in OTHER_NAMES and overload == "default" and not kwargs:
         return getattr(torch.nn.functional, OTHER_NAMES[name]), (tuple(map(one_for_all, args)), {})
     if overload == "default" and not kwargs and (call := functional(name, args)):
@@ -88,8 +89,8 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
 
 def one_for_all(value: Any) -> Any:
     """One number where a list has that number at each of its places."""
-    alike = isinstance(value, (list, tuple)) and len(value) > 1 and all(type(x) is int for x in value)
-    return value[0] if alike and len(set(value)) == 1 else value
+    alike = isinstance(value, (list, tuple)) and all(type(x) is int for x in value) and len(set(value)) == 1
+    return value[0] if alike else value
 
 
 def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None:

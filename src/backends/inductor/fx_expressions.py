@@ -300,8 +300,11 @@ class Expressions:
         return self.called_on(form.name, args, kwargs) if form.method else self.named(form.name, args, kwargs)
 
     def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
-        """A subscript in the place of slice, select and the size of one dimension, or an attribute."""
+        """A subscript in the place of slice, select, index and the size of one dimension, or an attribute."""
         dim = args[1] if len(args) > 1 else 0
+        if name == "aten.index.Tensor" and isinstance(dim, (list, tuple)) and dim:
+            places = tuple(slice(None) if index is None else index for index in dim)
+            return self.subscript(args[0], places if len(places) > 1 else places[0])
         if name == "aten.sym_size.int" and type(dim) is int and len(args) == 2:
             return ast.Subscript(ast.Attribute(self.value(args[0]), "shape", ast.Load()), number(dim), ast.Load())
         if name in ATTRIBUTES and len(args) == 1:

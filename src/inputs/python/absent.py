@@ -115,9 +115,11 @@ def without_absent_calls(tree: ast.Module, annotated: str) -> list[Given]:
     parameter of its module. `annotated` is the source of the same graph, in which values have their dtypes and sizes.
     Raises Refused where it does not say what such an operator gave."""
     forward = forward_of(tree)
+    if forward is None:
+        return []
     known = annotations(annotated)
     found = []
-    for name, operator in taken_out(forward) if forward else ():
+    for name, operator in taken_out(forward):
         if name not in known:
             raise refusal(operator, True)
         forward.args.args.append(ast.copy_location(ast.arg(name), forward))

@@ -205,7 +205,8 @@ def draw(given: Given, reader: Reader, symbols: dict[str, int]) -> str:
     needed = 1 + sum(stride * (size - 1) for size, stride in zip(sizes, strides))
     storage = reader.storage(None, needed * given.dtype.itemsize, dtype_hint=given.dtype)
     reader.tensor(storage, sizes, strides, dtype=given.dtype, is_leaf=True)
-    return sentence(given.name, given.operator, given.dtype, sizes)
+    said: str = sentence(given.name, given.operator, given.dtype, sizes)
+    return said
 
 
 def read(text: str, path: str, seed: int, annotated: str = "") -> Loaded:

@@ -22,10 +22,11 @@ def is_registered(namespace: str, operator: str) -> bool:
 
 def refusal(operator: str, without_results: bool = False) -> Refused:
     """Says what to do. `without_results`: the file does not say what the operator gave, which could be an input."""
+    gave = ", and does not say what that gave" * without_results
     return Refused(
-        f"calls {operator}, an operator that PyTorch does not have{', and does not say what that gave' * without_results}: "
-        "where a shared library registers it, name that with --load-library FILE.so; where a module of Python does, "
-        "name it with --import MODULE"
+        f"calls {operator}, an operator that PyTorch does not have{gave}: where a shared library "
+        "registers it, name that with --load-library FILE.so; where a module of Python does, name it with --import "
+        "MODULE"
     )
 
 

@@ -43,6 +43,28 @@ class Explanations(unittest.TestCase):
 
         self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("left out", "clone", ""))
 
+    def test_a_divisor_in_gradients_alone(self):
+        """The result forward is right, and says nothing."""
+        pool = torch.nn.functional.avg_pool2d
+        module = program((pool, "%0", 3, 2, 0, True))
+
+        class OtherDivisor(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.shape = x.shape
+                return pool(x, 3, 2, ceil_mode=True)
+
+            @staticmethod
+            def backward(ctx, gradient):
+                x = torch.zeros(ctx.shape, requires_grad=True)
+                with torch.enable_grad():
+                    pooled = pool(x, 3, 2, ceil_mode=True, divisor_override=9)
+                return torch.autograd.grad(pooled, x, gradient)[0]
+
+        compiled = Side(lambda x: (OtherDivisor.apply(x),), [], of_gradients=True)
+        found = explained(module, compiled, [torch.ones(1, 1, 4, 4, requires_grad=True)], [])
+        self.assertEqual((found.kind, found.call, found.other), ("with", "avg_pool2d", "divisor_override=9"))
+
     def test_another_dtype_leaves_a_view_as_it_is(self):
         module = program(("add_", "%0", 1), (torch.as_strided_copy, "%0", (3,), (2,)))
 
