@@ -108,7 +108,7 @@ private:
 
   std::string wrong_value() const {
     if (is_specified() || units_ > units_beyond_rounding)
-      return "off by " + rounded_text(leaf_.max_abs_error) + ", which no rounding explains";
+      return "off by " + rounded_text(leaf_.max_abs_error);
     const double moves = facts_.movement.by_rounding;
     const std::string off =
         std::isnan(units_) ? "off by " + rounded_text(leaf_.max_abs_error) : in_units(units_, leaf_);

@@ -55,16 +55,15 @@ std::string of_guilty_step(const ReproFacts &facts) {
   if (!is_inductor(facts) || !facts.bisection->confirmed)
     return markdown_text(bisection_sentence(facts));
   const std::string name = markdown_code(facts.bisection->name.empty() ? step : facts.bisection->name);
-  const std::string of_step = facts.bisection->name.empty() ? "" : " (" + markdown_code(step) + ")";
   const std::string gone = " it " + is_right(facts) + ".";
   if (kind == StepKind::Lowering && facts.explanation) // it may be another operator's, which is said there
     return "";
   if (kind == StepKind::Lowering) // which ends fusion there too
-    return "A fallback in place of TorchInductor's lowering of " + name + of_step +
+    return "A fallback in place of TorchInductor's lowering of " + name +
            ", with which nothing is fused there, hides it.";
   if (kind == StepKind::Setting)
-    return "With " + markdown_code(facts.bisection->setting) + of_step + gone;
-  return (kind == StepKind::Decomposition ? "Without the decomposition of " : "Without ") + name + of_step + gone;
+    return "With " + markdown_code(facts.bisection->setting) + gone;
+  return (kind == StepKind::Decomposition ? "Without the decomposition of " : "Without ") + name + gone;
 }
 
 /// TorchInductor promises eager's numbers in its strict mode. A wrong value needs no such proof.

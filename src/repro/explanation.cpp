@@ -38,9 +38,11 @@ std::string clause(const Explanation &change) {
   if (change.kind == "with")
     return call + " is computed with " + other;
   if (change.kind == "without")
-    return other + " is not given to " + call;
+    return other + " is ignored by " + call;
   if (change.kind == "as")
     return call + " is computed as " + other;
+  if (change.kind == "unwrapped")
+    return call + " is not wrapped to " + plain_dtype(change.other);
   return (change.call.empty() ? "all of it" : call) + " is computed and kept in " + plain_dtype(change.other);
 }
 

@@ -111,16 +111,12 @@ std::string without_heading(const std::string &script) {
 }
 
 json code_values(const ReproFacts &facts, const std::string &folder) {
-  const std::string script = folder + "/repro.py", test = folder + "/test_repro.py";
+  const std::string script = folder + "/repro.py";
   if (is_of_this_run(script))
-    return {{"script", without_heading(read_file(script))},
-            {"unit_test", is_of_this_run(test) ? without_heading(read_file(test)) : ""}};
+    return {{"script", without_heading(read_file(script))}};
   const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
   const std::string cpp = folder + "/repro.cpp";
-  return {{"script", ""},
-          {"unit_test", ""},
-          {"no_script_because", cut_to(why, 300)},
-          {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};
+  return {{"script", ""}, {"no_script_because", cut_to(why, 300)}, {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};
 }
 
 /// Returns what collect_env says, and apart from it what it says of the processor, without its vulnerabilities.

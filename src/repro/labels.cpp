@@ -24,7 +24,9 @@ ProposedLabel label_of_rung(const ReproFacts &facts) {
     return {"module: dynamo", "it fails under backend=eager too, where nothing but dynamo is at work"};
   if (fails_under(facts, ablation_names::functionalized).value_or(false))
     return {"module: functionalization", "it fails under torch.func.functionalize alone"};
-  if (has_guilty_decomposition(facts) || fails_under(facts, ablation_names::decomposed).value_or(false))
+  if (has_guilty_decomposition(facts))
+    return {"module: decompositions", "without one decomposition it is right"};
+  if (fails_under(facts, ablation_names::decomposed).value_or(false))
     return {"module: decompositions", "it fails with PyTorch's decompositions alone, without a compiler"};
   const std::optional<bool> before_inductor = fails_under(facts, ablation_names::aot_eager);
   if (before_inductor.value_or(false))

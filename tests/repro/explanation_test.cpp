@@ -16,13 +16,14 @@ TEST(Explanation, SaysWhatEagerIsChangedBy) {
   const std::string begin = "The result is what eager gives if ";
   EXPECT_EQ(sentence_of("left out", "x.clone()", ""), begin + "`x.clone()` is left out.");
   EXPECT_EQ(sentence_of("before", "x[0] = 1", "x + 1"), begin + "`x[0] = 1` runs before `x + 1`.");
-  EXPECT_EQ(sentence_of("without", "f(x)", "ceil_mode=True"), begin + "`ceil_mode=True` is not given to `f(x)`.");
+  EXPECT_EQ(sentence_of("without", "f(x)", "ceil_mode=True"), begin + "`ceil_mode=True` is ignored by `f(x)`.");
   EXPECT_EQ(sentence_of("with", "f(x)", "exact=True"), begin + "`f(x)` is computed with `exact=True`.");
   EXPECT_EQ(sentence_of("sees itself", "x.add_(x.flip(0))", ""),
             begin + "`x.add_(x.flip(0))` reads elements that it has written already.");
   EXPECT_EQ(sentence_of("as", "round(x)", "floor(x)"), begin + "`round(x)` is computed as `floor(x)`.");
   EXPECT_EQ(sentence_of("in", "a + b", "torch.int64"), begin + "`a + b` is computed and kept in int64.");
   EXPECT_EQ(sentence_of("in", "", "torch.float32"), begin + "all of it is computed and kept in float32.");
+  EXPECT_EQ(sentence_of("unwrapped", "a + 1", "torch.int16"), begin + "`a + 1` is not wrapped to int16.");
 }
 
 TEST(Explanation, QuotesTheModelSafely) {

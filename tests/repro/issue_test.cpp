@@ -231,9 +231,9 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   facts.bisection->confirmed = true;
   facts.ablation.push_back({"inductor, dynamic=True", "passes", false, "dynamic=True"});
   facts.ablation.push_back({"inductor, cpp.simdlen=1", "fails in the same way", true, "cpp.simdlen=1"});
-  EXPECT_TRUE(has(issue_of(facts), " `backend=\"aot_eager_decomp_partition\"` is right, so it is TorchInductor's own. "
-                                   "With `dynamic=True` it is right. Without `reinplace_inplaceable_ops` "
-                                   "(`inductor/post_grad_passes#12`) it is right.\n"))
+  EXPECT_TRUE(has(issue_of(facts),
+                  " `backend=\"aot_eager_decomp_partition\"` is right, so it is TorchInductor's own. "
+                  "With `dynamic=True` it is right. Without `reinplace_inplaceable_ops` it is right.\n"))
       << issue_of(facts);
   facts.bisection->guilty = "inductor/lowerings#2";
   facts.bisection->kind = StepKind::Lowering;

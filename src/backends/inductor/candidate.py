@@ -233,6 +233,11 @@ class Program:
         return {"gradients": [writer.value(gradient) for gradient in gradients]}, writer.blobs
 
 
+def bytes_of_file(path):
+    content = bytearray(path.read_bytes())
+    return torch.frombuffer(content, dtype=torch.uint8) if content else torch.empty(0, dtype=torch.uint8)
+
+
 class Candidate:
     """Answers all that one check asks for: its programs, three at most, share a process. One that is kept answers
     another check once it has been told to put_back()."""
@@ -332,8 +337,7 @@ class Candidate:
 
             FxOfInputs(script, module, fx_candidate.build if of_python else fx_graph.build, write)(*inputs)
             files = [path for path in sorted(Path(folder).iterdir()) if path.is_file()]
-            blobs = [torch.frombuffer(bytearray(path.read_bytes()), dtype=torch.uint8) for path in files]
-            return {"names": [path.name for path in files]}, blobs
+            return {"names": [path.name for path in files]}, [bytes_of_file(path) for path in files]
 
     def package(self, header, blobs):
         """The program compiled by AOTInductor, or why there is no use in that."""

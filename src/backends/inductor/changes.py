@@ -91,7 +91,7 @@ for."""
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    kind: str  # "left out", "before", "after", "sees itself", "without", "with", "as" or "in"
+    kind: str  # "left out", "before", "after", "sees itself", "without", "with", "as", "in" or "unwrapped"
     call: str  # the node that is changed; empty: all that this can be done to
     other: str = ""  # a node; the name of an argument, and its value; a function; a dtype
     run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
@@ -127,7 +127,10 @@ def other_dtypes(
     for dtype in DTYPES:
         fitting = {name for name in names if all(may_become(own, dtype) for own in dtypes[name])}
         if fitting:
-            yield Change("in", call, str(dtype), Wider(module, fitting, dtype, dtypes, to_the_end=to_the_end).run)
+            own = next(iter(dtypes.get(call, [])), dtype)
+            unwrapped = own in INTEGRAL and dtype in INTEGRAL and own.itemsize < dtype.itemsize
+            kind, said = ("unwrapped", str(own)) if unwrapped else ("in", str(dtype))
+            yield Change(kind, call, said, Wider(module, fitting, dtype, dtypes, to_the_end=to_the_end).run)
 
 
 def may_become(own: torch.dtype, dtype: torch.dtype) -> bool:

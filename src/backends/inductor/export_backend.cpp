@@ -96,6 +96,8 @@ public:
   BackendTraits traits() const override {
     BackendTraits traits = WorkerBackend::traits();
     traits.gradients = Gradients::IfItHasAny;
+    traits.runs_the_module = false; // a runtime is given values, and may leave something else in them
+    traits.boxed_call = true;
     return traits;
   }
 

@@ -24,13 +24,6 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 
 {{/no_cpp}}
 {{/no_script}}
-{{#unit_test}}
-<details><summary>As a unit test, which fails today</summary>
-
-{{unit_test:x-py-fence}}
-
-</details>
-{{/unit_test}}
 
 <details><summary>For triage: why eager is right, other settings, labels</summary>
 

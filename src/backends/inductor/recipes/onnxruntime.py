@@ -17,7 +17,7 @@ LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENA
 
 
 def compile(program, inputs, level="ORT_ENABLE_ALL", optimize=True, without=()):
-    options = onnxruntime.SessionOptions()
+    options, _ = onnxruntime.SessionOptions(), [x.numpy() for x in inputs]  # which raises for what no input can be
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
     options.log_severity_level, options.intra_op_num_threads = 4, torch.get_num_threads()  # it raises, too
     session = onnxruntime.InferenceSession(to_onnx(program, optimize), options, disabled_optimizers=list(without))
