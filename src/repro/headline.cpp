@@ -61,6 +61,8 @@ std::string plain(std::string text) {
 std::string number_in_words(double value, at::ScalarType dtype) {
   if (dtype == at::kBool)
     return value != 0 ? "True" : "False";
+  if (std::isnan(value))
+    return "nan";
   const double most = at::isIntegralType(dtype, true) ? 1e15 : 1e7; // whole floating-point numbers may be large
   const bool is_whole = std::abs(value) < most && value == std::floor(value) && !(value == 0 && std::signbit(value));
   return is_whole ? fixed_text(value, 0) : rounded_text(value, 4);

@@ -249,7 +249,7 @@ TEST(Issue, BeginsWithWhereItFailsAndWithoutWhatItIsRight) {
   facts.bisection->kind = StepKind::Setting;
   facts.bisection->name = "layout_optimization";
   facts.bisection->setting = "layout_optimization=False";
-  EXPECT_TRUE(has(issue_of(facts), " With `layout_optimization=False` (`inductor/inductor_layout_optimization`) it is "
+  EXPECT_TRUE(has(issue_of(facts), " With `layout_optimization=False` it is "
                                    "right."))
       << issue_of(facts);
   facts.ablation = ladder(false, true, true);
