@@ -64,6 +64,22 @@ struct Explanation {
   std::string other; ///< before or after which call it runs, without which argument, as which function, in which dtype
 };
 
+/// The code that TorchInductor makes of the reduced program (backends/inductor/generated.py).
+struct GeneratedCode {
+  /// Where in PyTorch an operator is turned into others, or into code.
+  struct Origin {
+    std::string operator_name; ///< "aten.round.decimals"
+    std::string kind;          ///< "decomposition", "lowering", "code generation"
+    std::string function;      ///< "round_dec", "CppVecOverrides.sinh"
+    std::string file;          ///< as a path within PyTorch: "torch/_inductor/decomposition.py"
+    int line = 0;
+    std::string source; ///< of a short decomposition; else empty
+  };
+  std::string language; ///< "cpp" or "python"
+  std::string code;     ///< the statements of its kernels; empty where they are too many
+  std::vector<Origin> origins;
+};
+
 /// A change that was tried and makes the reduced program right.
 struct Workaround {
   enum class Kind {
@@ -131,6 +147,7 @@ struct ReproFacts {
   std::vector<OtherBackend> others;
   std::vector<AblationRow> ablation;
   std::optional<Explanation> explanation;
+  std::optional<GeneratedCode> generated;
   std::optional<Workaround> workaround;
   std::vector<VersionRow> versions; ///< the one that was reduced under first; empty: no other was asked
   std::string environment;          ///< what torch.utils.collect_env prints; empty: not known

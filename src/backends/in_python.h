@@ -63,8 +63,9 @@ public:
   /// Compiles the program ahead of time, under the same conditions as python_programs(). Asked of one that C++ can
   /// load.
   virtual AheadOfTime ahead_of_time(const Program &, const nlohmann::json &) const { return {}; }
-  /// Returns a change of the Program with which eager gives what the backend gives, as in_words() of explanation.py
-  /// has it; null where none is known. Under the same conditions as python_programs(), and the RunSettings in force.
+  /// Returns "change", a change of the Program with which eager gives what the backend gives, as in_words() of
+  /// explanation.py has it, and "generated", the code that the backend makes of it, as shown() of generated.py has it;
+  /// each is null where none is known. Under the same conditions as python_programs(), and the RunSettings in force.
   virtual nlohmann::json explanation(const Program &program, const nlohmann::json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;

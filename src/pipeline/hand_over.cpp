@@ -253,7 +253,7 @@ void begin_beside(MinifyJob &job, Verifying &verifying, const Program &program) 
 /// Finds out how the wrong result comes about. Without it the reports lack a sentence.
 void find_how(MinifyJob &job, const Program &program) {
   try {
-    job.facts.explanation = find_explanation(program, job.facts, limits_of_inductor(job));
+    find_explanation(program, job.facts, limits_of_inductor(job));
   } catch (const std::exception &error) {
     job.say(Severity::Detail, "how the result comes about is not known: " + first_sentence(error.what()));
   }

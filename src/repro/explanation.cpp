@@ -27,6 +27,14 @@ bool is_of_gradients(const ReproFacts &facts) {
   return facts.signature.where == "gradient";
 }
 
+GeneratedCode generated_code_of(const json &parts) {
+  GeneratedCode code{parts.at("language"), parts.at("code"), {}};
+  for (const json &origin : parts.at("origins"))
+    code.origins.push_back({origin.at("operator"), origin.at("kind"), origin.at("function"), origin.at("file"),
+                            origin.at("line"), origin.at("source")});
+  return code;
+}
+
 std::string clause(const Explanation &change) {
   const std::string call = markdown_code(change.call), other = markdown_code(change.other);
   if (change.kind == "left out")
@@ -48,10 +56,10 @@ std::string clause(const Explanation &change) {
 
 } // namespace
 
-std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits) {
+void find_explanation(const Program &program, ReproFacts &facts, const Limits &limits) {
   const ReproInPython *python = facts.backend->parts().repro_in_python;
   if (!python || !is_comparison(facts.signature.kind))
-    return std::nullopt;
+    return;
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
         child.confine(confinement_of(*facts.backend));
@@ -62,9 +70,11 @@ std::optional<Explanation> find_explanation(const Program &program, const ReproF
       },
       limits);
   require_reply(job_end);
-  const json change = json::parse(job_end.reply);
-  return change.is_null() ? std::nullopt
-                          : std::optional(Explanation{change.at("kind"), change.at("call"), change.at("other")});
+  const json answer = json::parse(job_end.reply);
+  if (const json &change = answer.at("change"); !change.is_null())
+    facts.explanation = Explanation{change.at("kind"), change.at("call"), change.at("other")};
+  if (const json &generated = answer.at("generated"); !generated.is_null())
+    facts.generated = generated_code_of(generated);
 }
 
 std::string explanation_clause(const ReproFacts &facts) {

@@ -138,6 +138,8 @@ private:
       return "None";
     if (kind == "ellipsis")
       return "...";
+    if (kind == "bool")
+      return content == 1 ? "True" : "False";
     if (!content.is_string())
       return "?";
     const std::string text = content.get<std::string>();

@@ -179,6 +179,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"warning", warning_of(facts)},
                  {"heading_bug", is_part_of_pytorch(*facts.backend) ? "🐛 Describe the bug" : "Describe the bug"},
                  {"evidence", evidence(program, facts)},
+                 {"generated", generated_code_json(facts)},
                  {"torch_version", facts.torch_version},
                  {"why_eager", why_eager_is_right(facts) + nature_sentence(facts)},
                  {"workaround", leaves_it_to_eager(facts) ? "" : workaround_sentence(facts)},

@@ -92,6 +92,19 @@ json explanation_json(const ReproFacts &facts) {
   return {{"kind", facts.explanation->kind}, {"call", facts.explanation->call}, {"other", facts.explanation->other}};
 }
 
+json generated_json(const ReproFacts &facts) {
+  if (!facts.generated)
+    return nullptr;
+  json origins = json::array();
+  for (const GeneratedCode::Origin &origin : facts.generated->origins)
+    origins.push_back({{"operator", origin.operator_name},
+                       {"kind", origin.kind},
+                       {"function", origin.function},
+                       {"file", origin.file},
+                       {"line", origin.line}});
+  return {{"language", facts.generated->language}, {"code", facts.generated->code}, {"origins", origins}};
+}
+
 json workaround_json(const ReproFacts &facts) {
   if (!facts.workaround)
     return nullptr;
@@ -217,6 +230,7 @@ json failure_json(const Program &program, const ReproFacts &facts) {
           {"reads_unwritten_memory", if_known(facts.reads_unwritten)},
           {"nature", nature_json(facts)},
           {"explanation", explanation_json(facts)},
+          {"generated", generated_json(facts)},
           {"workaround", workaround_json(facts)},
           {"versions", version_rows_json(facts)},
           {"bisect", facts.bisection ? json::parse(to_json(*facts.bisection)) : json(nullptr)}};

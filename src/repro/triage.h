@@ -96,4 +96,11 @@ struct BothValues {
 };
 BothValues both_values(const ReproFacts &facts);
 
+// The code that TorchInductor makes of the program, for issue.md.
+
+/// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}}, the latter where there is code to
+/// show: the decomposition where that is wrong, else the statements of the kernel. Empty where the failure begins before
+/// TorchInductor, or the backend is another one.
+nlohmann::json generated_code_json(const ReproFacts &facts);
+
 } // namespace repro_minify

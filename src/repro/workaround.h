@@ -37,9 +37,10 @@ std::string workaround_sentence(const ReproFacts &facts);
 // How a wrong result comes about: the change of the program with which eager gives it too.
 
 /// Asks a backend that is used from Python which change of the reduced program gives in eager what the backend gives,
-/// for its inputs and for others (backends/inductor/explanation.py). Nothing where there is none that is tried, where
-/// the failure is not one of results alone. Throws std::runtime_error where there is no answer.
-std::optional<Explanation> find_explanation(const Program &program, const ReproFacts &facts, const Limits &limits);
+/// for its inputs and for others (backends/inductor/explanation.py), and what code it makes of the program; fills
+/// `explanation` and `generated` of `facts`, where there are any. Does nothing where the failure is not one of results
+/// alone. Throws std::runtime_error where there is no answer.
+void find_explanation(const Program &program, ReproFacts &facts, const Limits &limits);
 
 /// Returns a clause of Markdown: "`x[:1] = 9` runs before `y.add_(1)`"; empty where no explanation is known.
 std::string explanation_clause(const ReproFacts &facts);

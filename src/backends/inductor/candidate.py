@@ -29,6 +29,7 @@ import entries
 import explanation
 import fx_candidate
 import fx_graph
+import generated
 import kept
 import kernels
 import rungs  # noqa: F401  # it registers backends
@@ -316,11 +317,14 @@ class Candidate:
         return {"programs": [repro.parts() for repro in programs(*program_of(header, blobs))]}, []
 
     def explain(self, header, blobs):
-        """A change of the program that gives in eager what is compiled, as explanation.in_words() has it."""
+        """A change of the program that gives in eager what is compiled, as explanation.in_words() has it, and the code
+        that TorchInductor makes of it."""
         self.begin(header)
         programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
         with settings(header["settings"]):
-            return {"change": explanation.in_words(programs(*program_of(header, blobs))[0], Program(header, blobs))}, []
+            repro, program = programs(*program_of(header, blobs))[0], Program(header, blobs)
+            shown = None if entries.recipe_in_use else generated.of_program(repro, program)
+            return {"change": explanation.in_words(repro, program), "generated": shown}, []
 
     def artefact(self, header, blobs):
         """The files that the runtime of a recipe loads."""

@@ -13,6 +13,7 @@ a call without "_" that nothing reads, and no other.
 JSON: {"f": "torch.cat", "a": [FORM...], "k": {NAME: FORM}}, with "m" for the name of a method in the place of "f". A
 FORM is {"%": N} (operand N), a list, or one of {"tuple": [...]}, {"dict": [[KEY, VALUE]...]}, {"slice": [start, stop,
 step]}, {"torch": "float32"} (a dtype, layout or memory format), {"device": "cpu"}, {"float": "inf"}, {"int": "..."},
+{"bool": 0},
 {"complex": [REAL, IMAGINARY]}, {"ellipsis": 1}, {"none": 1}, {"text": "\\u00e9"} (one that is not printable ASCII,
 which TorchScript does not keep), {"graph": GRAPH} (one that a higher-order operator is given).
 
@@ -232,6 +233,7 @@ def value_of(form: Any, operands: list[Any], values: list[Any]) -> Any:
         "device": torch.device,
         "float": float,
         "int": int,
+        "bool": bool,
         "text": str,
         "complex": lambda parts: complex(float(parts[0]), float(parts[1])),
         "ellipsis": lambda _: ...,

@@ -143,7 +143,7 @@ std::vector<PythonProgram> WorkerBackend::python_programs(const Program &program
 }
 
 json WorkerBackend::explanation(const Program &program, const json &facts) const {
-  return ask_about("explain", program, facts).header.at("change");
+  return ask_about("explain", program, facts).header;
 }
 
 BackendTraits WorkerBackend::traits() const {

@@ -1,10 +1,12 @@
 // Calls of torch.fx with fewer arguments, and outside of modes (`with torch.no_grad():`). PyTorch says of no function
-// in Python what may be left out: each is tried, and what eager refuses is no candidate.
+// in Python what may be left out: each is tried, and what eager refuses is no candidate. An operator has a schema: its
+// arguments become the defaults that stand there.
 #include "reduce/passes/pass.h"
 
 #include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "reduce/passes/edit_constants.h"
+#include "reduce/passes/schema_defaults.h"
 
 #include <algorithm>
 
@@ -245,6 +247,13 @@ bool shorten_call(PassContext &context, size_t which) {
     candidates.emplace_back([&start, node, call] {
       EditableCopy copy(start);
       set_python_call(copy.of(node), call);
+      drop_unused(copy.program);
+      return std::move(copy.program);
+    });
+  for (const DefaultArgument &argument : arguments_with_defaults(node))
+    candidates.emplace_back([&start, node, argument] {
+      EditableCopy copy(start);
+      set_argument(copy.of(node), argument);
       drop_unused(copy.program);
       return std::move(copy.program);
     });

@@ -10,7 +10,6 @@
 
 {{#script}}
 {{script:x-python-fence}}
-
 {{/script}}
 {{#no_script}}
 {{#cpp}}
@@ -25,6 +24,18 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 {{/no_cpp}}
 {{/no_script}}
 
+{{#generated}}
+{{heading:x-source}}
+
+{{#cpp_code}}
+{{code:x-cpp-fence}}
+
+{{/cpp_code}}
+{{#python_code}}
+{{code:x-python-fence}}
+
+{{/python_code}}
+{{/generated}}
 <details><summary>For triage: why eager is right, other settings, labels</summary>
 
 {{why_eager:x-source}}

@@ -45,6 +45,25 @@ graph(%x : Tensor):)IR" +
             json::parse(R"({"f":"F.pool","a":[{"%":0}],"k":{"ceil":{"%":1}}})"));
 }
 
+/// An operator's arguments in the middle cannot be left out, but have defaults: ignore_index is -100 again.
+TEST(Calls, OfOperatorsHaveTheirDefaults) {
+  const Program start = program_of(
+      R"IR(
+graph(%x : Tensor, %y : Tensor, %w : Tensor):)IR" +
+          call_constant("call", R"({"f":"torch.ops.aten.cross_entropy_loss.default",)"
+                                R"("a":[{"%":0},{"%":1},{"%":2},{"%":3},{"%":4},{"%":5}]})") + R"IR(
+  %one : int = prim::Constant[value=1]()
+  %smoothing : float = prim::Constant[value=0.5]()
+  %z : Tensor = fx::tensor(%call, %x, %y, %w, %one, %one, %smoothing)
+  return (%z))IR",
+      3);
+  const auto result =
+      run_pass("calls", start, [](const Program &program) { return only_call(program).at("a").size() == 6; });
+  EXPECT_EQ(only_call(result.reduction.program).at("a"),
+            json::parse(R"([{"%":0},{"%":1},{"none":1},{"%":2},{"int":"-100"},{"%":3}])"))
+      << "reduction is 1, its default";
+}
+
 /// Lists of one length are shortened at the same place, as their elements belong together.
 TEST(Calls, ShortenListsThatBelongTogether) {
   const Program start = program_of(

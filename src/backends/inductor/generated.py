@@ -1,0 +1,184 @@
+"""The code that TorchInductor makes of a program, short enough to be read in a report.
+
+    with Watch() as watch:
+        compiled(*arguments)
+    watch.shown()   # {"language": "cpp", "code": "auto tmp1 = ...", "origins": [...]}
+
+It holds the statements of the last graph's kernels, and where in PyTorch each operator is decomposed or lowered: the
+file, the line, and the source of a decomposition that is short.
+"""
+
+import contextlib
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._inductor import config, decomposition, lowering
+from torch._inductor.graph import GraphLowering
+
+import explanation
+
+MOST_LINES = 24  # of code that is shown
+MOST_SOURCE = 14  # lines of a function in PyTorch that is shown whole
+MOST_ORIGINS = 4
+
+TORCH = Path(torch.__file__).parent.parent
+
+KERNEL = re.compile(r"async_compile\.\w+\([^\n]*'''\n(.*?)'''", re.DOTALL)
+BOOKKEEPING = re.compile(r"#pragma|inductor_cpu_\w*integer_div|#include|^\s*[{}]*;?\s*$")
+"""Lines of a kernel that say nothing about what it computes."""
+OVERHEAD = re.compile(r"\s*(#|del |args\.clear|assert_|arg\w*(, arg\w*)*,? = args|buf\d+ = empty_strided|return )")
+"""The same of a wrapper."""
+
+
+class Watch(contextlib.ExitStack):
+    """While it is open, it notes what is compiled. Caches that would answer in place of the compiler are off."""
+
+    def __enter__(self) -> "Watch":
+        self.code: list[str] = []
+        self.origins: dict[str, dict[str, Any]] = {}
+        self.depth = 0
+        super().__enter__()
+        self.enter_context(config.patch(fx_graph_cache=False))
+        self.enter_context(torch._functorch.config.patch(enable_autograd_cache=False))
+        self.enter_context(replaced(GraphLowering, "save_output_code", staticmethod(self.code.append)))
+        self.enter_context(replaced(GraphLowering, "call_function", self.lowering_of(GraphLowering.call_function)))
+        table = decomposition.decompositions
+        self.callback(table.update, dict(table))
+        table.update({operator: self.noted(operator, function) for operator, function in table.items()})
+        decomposition.fast_random_decomps.cache_clear()
+        self.callback(decomposition.fast_random_decomps.cache_clear)
+        return self
+
+    def noted(self, operator: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A decomposition that notes that it was used, and not by another."""
+
+        @functools.wraps(function)
+        def decomposed(*arguments: Any, **keywords: Any) -> Any:
+            self.depth += 1
+            try:
+                result = function(*arguments, **keywords)
+            finally:
+                self.depth -= 1
+            if self.depth == 0 and result is not NotImplemented:
+                self.note(operator, "decomposition", function)
+            return result
+
+        return decomposed
+
+    def lowering_of(self, call_function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(graph: GraphLowering, target: Any, *more: Any) -> Any:
+            function = lowering.lowerings.get(target)
+            if isinstance(target, torch._ops.OpOverload) and function is not None:
+                self.note(target, "lowering", function)
+            return call_function(graph, target, *more)
+
+        return called
+
+    def note(self, operator: Any, kind: str, function: Callable[..., Any]) -> None:
+        self.origins.setdefault(f"{kind} {operator}", {"operator": str(operator), "kind": kind, "function": function})
+
+    def shown(self) -> dict[str, Any] | None:
+        """None where nothing was compiled, or too much to be read."""
+        language, code = statements(self.code[-1]) if self.code else ("", "")
+        if len(self.origins) > MOST_ORIGINS:
+            return None
+        lanes = "Vectorized<" in code
+        origins = [where(origin, lanes) for origin in self.origins.values()]
+        if len(code.splitlines()) > MOST_LINES:
+            code = ""
+        return {"language": language, "code": code, "origins": [origin for origin in origins if origin]}
+
+
+@contextlib.contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Any:
+    old = inspect.getattr_static(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, old)
+
+
+def statements(module: str) -> tuple[str, str]:
+    """Returns ("cpp", the statements of the kernels), or ("python", those of the wrapper) where there is no kernel."""
+    kernels = KERNEL.findall(module)
+    if not kernels:
+        body = module.partition("def call(self, args):\n")[2].partition("\n\n")[0]
+        return "python", textwrap.dedent("\n".join(line for line in body.splitlines() if not OVERHEAD.match(line)))
+    if any("@triton" in kernel for kernel in kernels):
+        return "python", "\n".join(kernel.partition("def ")[2].strip() for kernel in kernels)
+    return "cpp", "\n".join(map(statements_of_kernel, kernels))
+
+
+def statements_of_kernel(kernel: str) -> str:
+    body = kernel.partition("{\n")[2]
+    lines = [plain_indices(line) for line in body.splitlines() if not BOOKKEEPING.search(line)]
+    depths = sorted({indentation(line) for line in lines})
+    return "\n".join("  " * depths.index(indentation(line)) + line.strip() for line in lines)
+
+
+def plain_indices(line: str) -> str:
+    """Leaves out what a reader does not need: the casts of indices, the namespace."""
+    line = re.sub(r"static_cast<int64_t>\(([\w.]+)\)", r"\1", line)
+    line = re.sub(r"\[static_cast<int64_t>\(([^()]*)\)\]", r"[\1]", line)
+    line = re.sub(r"static_cast<int64_t>(\([^()]*\))", r"\1", line)
+    return re.sub(r"\b(\d+)L\b", r"\1", line).replace("at::vec::", "")
+
+
+def indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def where(origin: dict[str, Any], lanes: bool) -> dict[str, Any] | None:
+    """Returns {"operator", "kind", "function", "file", "line", "source"}; None for a function without source."""
+    function = inspect.unwrap(origin["function"])
+    name = function.__name__
+    if (handler := pointwise_handler(function)) is not None:
+        owner = code_generator(lanes)
+        if (found := inspect.getattr_static(owner, handler, None)) is None:
+            return None
+        function, name = inspect.unwrap(getattr(found, "__func__", found)), f"{owner.__name__}.{handler}"
+        origin = {**origin, "kind": "code generation"}
+    try:
+        file = Path(inspect.getsourcefile(function) or "").relative_to(TORCH)
+        lines, line = inspect.getsourcelines(function)
+    except (OSError, TypeError, ValueError):
+        return None
+    is_shown = origin["kind"] == "decomposition" and len(lines) <= MOST_SOURCE
+    source = textwrap.dedent("".join(lines)).strip() if is_shown else ""
+    return {**origin, "operator": origin["operator"], "function": name, "file": str(file), "line": line,
+            "source": source}  # fmt: skip
+
+
+def pointwise_handler(function: Callable[..., Any]) -> str | None:
+    """Returns "sinh" for a lowering that is nothing but a call of that in what writes the code; else None."""
+    if "make_pointwise" not in function.__qualname__:
+        return None
+    inner: Any = inspect.getclosurevars(function).nonlocals.get("fn")
+    if "ops_wrapper" not in getattr(inner, "__qualname__", ""):
+        return None
+    return str(inspect.getclosurevars(inner).nonlocals["name"])
+
+
+def code_generator(lanes: bool) -> type:
+    from torch._inductor.codegen import cpp
+
+    return cpp.CppVecOverrides if lanes else cpp.CppOverrides  # type: ignore[no-any-return]
+
+
+def of_program(repro: Any, program: Any) -> dict[str, Any] | None:
+    """`repro` is an emit.Repro, `program` the candidate.Program of the same program, which is compiled here."""
+    given = [value for _, role, _, value in repro.inputs if role == "input"]
+    side = explanation.Side(program.call, list(program.state.values()), bool(repro.facts.get("of_gradients")))
+    try:
+        with Watch() as watch:
+            side.outcome(given)
+        return watch.shown()
+    except Exception:  # another PyTorch may keep this elsewhere
+        return None

@@ -1,0 +1,70 @@
+"""The code that TorchInductor makes of a program, and where in PyTorch that is written.
+
+inductor_generated.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
+"""
+
+import sys
+import unittest
+
+sys.path.insert(0, sys.argv.pop(1))
+
+import torch
+from torch._inductor import decomposition
+
+import generated
+
+
+def watched(function, *arguments):
+    torch._dynamo.reset()
+    with generated.Watch() as watch:
+        torch.compile(function)(*arguments)
+    return watch.shown()
+
+
+class OfACompiledProgram(unittest.TestCase):
+    def setUp(self):
+        torch.compile(torch.neg)(torch.ones(2))  # from then on TorchInductor has read its own patterns
+
+    def test_statements_of_a_kernel_and_what_writes_them(self):
+        found = watched(torch.sinh, torch.ones(2))
+        self.assertEqual(found["language"], "cpp")
+        self.assertIn(".sinh();", found["code"])
+        for noise in ("#include", "static_cast<int64_t>", "at::vec", "integer_div"):
+            self.assertNotIn(noise, found["code"])
+        (origin,) = found["origins"]
+        self.assertEqual((origin["operator"], origin["kind"]), ("aten.sinh.default", "code generation"))
+        self.assertEqual(origin["function"], "CppVecOverrides.sinh")
+        line = (generated.TORCH / origin["file"]).read_text().splitlines()[origin["line"] - 1 : origin["line"] + 1]
+        self.assertIn("def sinh(x):", " ".join(line))
+
+    def test_scalar_code_is_written_by_another_class(self):
+        found = watched(torch.abs, torch.ones(1, dtype=torch.int16))
+        self.assertIn("std::abs(tmp0)", found["code"])
+        self.assertEqual([origin["function"] for origin in found["origins"]], ["CppOverrides.abs"])
+
+    def test_a_short_decomposition_is_shown_whole(self):
+        found = watched(lambda x: torch.round(x, decimals=-1), torch.ones(2))
+        first = found["origins"][0]
+        self.assertEqual((first["operator"], first["function"]), ("aten.round.decimals", "round_dec"))
+        self.assertIn("return aten.round(x * ten_pow_decimals) * (1.0 / ten_pow_decimals)", first["source"])
+
+    def test_a_call_of_another_library_is_shown_where_there_is_no_kernel(self):
+        found = watched(torch.mm, torch.ones(2, 3), torch.ones(3, 2))
+        self.assertEqual((found["language"], found["code"]), ("python", "extern_kernels.mm(arg0_1, arg1_1, out=buf0)"))
+
+    def test_too_much_is_not_shown(self):
+        def several(x):
+            return x.sin().cos().tan().sinh().cosh()
+
+        self.assertIsNone(watched(several, torch.ones(2)))
+
+    def test_afterwards_pytorch_is_as_it_was(self):
+        before = dict(decomposition.decompositions)
+        method = generated.GraphLowering.call_function
+        watched(torch.sinh, torch.ones(2))
+        self.assertEqual(decomposition.decompositions, before)
+        self.assertIs(generated.GraphLowering.call_function, method)
+
+
+if __name__ == "__main__":
+    unittest.main()

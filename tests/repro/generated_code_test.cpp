@@ -1,0 +1,59 @@
+#include "repro/small_program.h"
+#include "repro/triage.h"
+#include "repro_minify/backend.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace repro_minify {
+namespace {
+
+ReproFacts of_inductor() {
+  ReproFacts facts = testing_support::facts_of(FailureKind::Accuracy, false, false);
+  facts.backend = make_backend("inductor");
+  facts.ablation.push_back({ablation_names::partitioned, "passes", false});
+  facts.generated = GeneratedCode{
+      "cpp",
+      "auto tmp1 = tmp0.sinh();",
+      {{"aten.round.decimals", "decomposition", "round_dec", "torch/_inductor/decomposition.py", 347, "def round_dec(x):"},
+       {"aten.sinh.default", "code generation", "CppVecOverrides.sinh", "torch/_inductor/codegen/cpp.py", 1503, ""}}};
+  return facts;
+}
+
+TEST(GeneratedCode, IsTheKernelWhereDecompositionsAreRight) {
+  const nlohmann::json blocks = generated_code_json(of_inductor());
+  ASSERT_EQ(blocks.size(), 1);
+  EXPECT_EQ(blocks[0]["cpp_code"]["code"], "auto tmp1 = tmp0.sinh();");
+  const std::string heading = blocks[0]["heading"];
+  EXPECT_NE(heading.find("`aten.sinh`: `CppVecOverrides.sinh`"), std::string::npos) << heading;
+}
+
+TEST(GeneratedCode, IsTheDecompositionWhereThatIsWrong) {
+  ReproFacts facts = of_inductor();
+  facts.ablation.back().fails = true;
+  const nlohmann::json blocks = generated_code_json(facts);
+  ASSERT_EQ(blocks.size(), 1) << "the kernel computes what it is told to";
+  EXPECT_EQ(blocks[0]["python_code"]["code"], "def round_dec(x):");
+}
+
+TEST(GeneratedCode, IsOfTheGuiltyDecompositionAlone) {
+  ReproFacts facts = of_inductor();
+  facts.generated->origins.push_back({"aten.index_add.default", "decomposition", "index_add", "torch/a.py", 1, ""});
+  facts.bisection.emplace().kind = StepKind::Decomposition;
+  facts.bisection->name = "index_add";
+  const nlohmann::json blocks = generated_code_json(facts);
+  ASSERT_EQ(blocks.size(), 1);
+  EXPECT_FALSE(blocks[0].contains("python_code")) << "its source is too long to be shown";
+}
+
+TEST(GeneratedCode, IsNothingWhereTheFailureIsNotInductors) {
+  ReproFacts facts = of_inductor();
+  facts.ablation.push_back({ablation_names::aot_eager, "fails in the same way", true});
+  EXPECT_TRUE(generated_code_json(facts).empty());
+  facts = of_inductor();
+  facts.backend = make_backend("freeze");
+  EXPECT_TRUE(generated_code_json(facts).empty());
+}
+
+} // namespace
+} // namespace repro_minify
