@@ -81,6 +81,10 @@ public:
   /// True if the failure shows under this variant of the backend; `what` describes the variant in words.
   using Fails = std::function<bool(const std::shared_ptr<const Backend> &variant, const std::string &what)>;
 
+  /// True if each step is given what the step before has made: one that raises anything is then to blame for a failure
+  /// that is an exception.
+  virtual bool is_chain() const { return false; }
+
   /// Everything that can be left out, in order.
   virtual std::vector<std::string> what_can_go() const = 0;
   /// Nothing if no part is guilty. Throws std::runtime_error where the library's bisector gives up, and what `fails`

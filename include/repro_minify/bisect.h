@@ -16,7 +16,8 @@ struct BisectionCheck {
   std::string what;         ///< "the first 12 steps", "all but Autocast"
   std::optional<int> steps; ///< how many ran; nothing where the backend's own bisector says what to leave out
   bool fails = false;
-  std::string message; ///< of the Verdict
+  bool unresolved = false; ///< the Verdict is: it says nothing for or against these steps
+  std::string message;     ///< of the Verdict
 };
 
 struct Bisection {

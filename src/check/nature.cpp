@@ -80,6 +80,8 @@ private:
     if (facts_.movement.orders)
       return {Kind::Tie, "an index of equal or nearly equal elements: eager's moves too when its inputs do in the last "
                          "place"};
+    if (!explains(facts_.movement.by_rounding))
+      return {Kind::WrongValue, wrong_value()};
     return {Kind::IllConditioned, "a whole number at the edge of a step: eager's moves too when its inputs do in the "
                                   "last place"};
   }

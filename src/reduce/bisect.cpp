@@ -97,18 +97,26 @@ private:
     return fails([&] { return check_with_(names.dump()); }, what, static_cast<int>(steps.size()));
   }
 
+  bool is_another_exception(const Verdict &verdict) const {
+    return options_.wanted.kind == FailureKind::Exception &&
+           std::any_of(verdict.signatures.begin(), verdict.signatures.end(),
+                       [](const Signature &signature) { return signature.kind == FailureKind::Exception; });
+  }
+
   bool fails(const std::function<Verdict()> &checked, const std::string &what, std::optional<int> steps) {
     if (options_.interrupted && options_.interrupted())
       throw Interrupted();
     const auto is_wanted = [&](const Verdict &verdict) {
-      return shows(verdict, options_.wanted, options_.same_failure);
+      return shows(verdict, options_.wanted, options_.same_failure) ||
+             (own() && own()->is_chain() && is_another_exception(verdict));
     };
     const Verdict verdict = check_repeatedly(checked, is_wanted, options_.repetition);
     if (options_.interrupted && options_.interrupted())
       throw Interrupted(); // the check may have been cut short
     if (verdict.no_answer) // neither guilty nor innocent
       throw UserError("bisect: a check had no answer (" + what + "): " + verdict.message);
-    found_.checks.push_back({what, steps, is_wanted(verdict), verdict.message});
+    found_.checks.push_back(
+        {what, steps, is_wanted(verdict), verdict.outcome == Verdict::Outcome::Unresolved, verdict.message});
     if (options_.progress)
       options_.progress(static_cast<int>(found_.checks.size()));
     return found_.checks.back().fails;
@@ -210,6 +218,7 @@ std::string to_json(const Bisection &bisection) {
     checks.push_back({{"what", check.what},
                       {"steps", check.steps ? json(*check.steps) : json(nullptr)},
                       {"fails", check.fails},
+                      {"unresolved", check.unresolved},
                       {"message", check.message}});
   const json result = {
       {"guilty", bisection.guilty ? json(*bisection.guilty) : json(nullptr)},

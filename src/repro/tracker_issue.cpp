@@ -48,12 +48,19 @@ std::string attached_in(const std::string &folder) {
   return names;
 }
 
+/// An exception of a step need not be the one that is reported.
+std::string failure_of(const BisectionCheck &check, const ReproFacts &facts) {
+  const bool is_another = facts.signature.kind == FailureKind::Exception && check.message != facts.reduced.message;
+  return is_another ? "fails: " + check.message : "fails";
+}
+
 json witnesses_of(const ReproFacts &facts) {
   json rows = json::array();
   if (facts.bisection)
     for (const auto &check : facts.bisection->checks)
       rows.push_back({{"what", check.what},
-                      {"outcome", check.fails             ? "wrong"
+                      {"outcome", check.fails             ? failure_of(check, facts)
+                                  : check.unresolved      ? "not known: " + check.message
                                   : check.message.empty() ? "right"
                                                           : "another result: " + check.message}});
   return rows;

@@ -64,6 +64,7 @@ TEST(Nature, TellsATieAStepAndAWrongWholeNumberApart) {
   const at::Tensor eager = at::ones({4}, at::kLong), found = eager + 2;
   EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 3, .by_seed = 0}), Kind::Tie);
   EXPECT_EQ(kind_of(exactly(eager, found), {.by_rounding = 1, .by_seed = 0}), Kind::IllConditioned);
+  EXPECT_EQ(kind_of(exactly(eager, eager + 183), {.by_rounding = 1, .by_seed = 0}), Kind::WrongValue);
   EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 0, .by_seed = 0}), Kind::WrongValue);
 }
 

@@ -65,14 +65,16 @@ WANTS = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, e
 
 
 def lacked_means(error):
-    """Names what was missing for an answer: a compiler that could be started, a process, room on the disk, a usable
-    device. Empty where nothing was."""
+    """Names what was missing for an answer: a module, a compiler that could be started, a process, room on the disk, a
+    usable device. Empty where nothing was."""
     seen = []
     while isinstance(error, BaseException) and error not in seen:
         seen.append(error)
         error = getattr(error, "inner_exception", None) or error.__cause__
     for error in seen:
         name = type(error).__name__
+        if isinstance(error, ModuleNotFoundError):
+            return f"this Python has no module {error.name}"
         if isinstance(error, OSError) and error.errno in WANTS or name == "InvalidCxxCompiler":
             return f"{name}: {' '.join(str(error).split())[:200]}"
         if name == "CppCompileError" and (header := missing_header(str(error))):

@@ -9,6 +9,7 @@ arguments and for others like them, wrong or right.
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -82,7 +83,8 @@ def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: 
     for given in others_like(arguments) if alike else ():
         if eager.outcome(given) is None:
             continue
-        found = compiled.outcome(given)
+        if (found := compiled.outcome(given)) is None:
+            continue
         alike = [(change, side) for change, side in alike if same(side.outcome(given), found)]
     return alike[0][0] if alike else None
 
@@ -129,15 +131,29 @@ def same_leaf(one: Any, other: Any) -> bool:
 
 
 def others_like(arguments: list[Any]) -> Iterator[list[Any]]:
-    """Arguments of the same sizes, near to those that there are and far from them."""
+    """Arguments near to those that there are and far from them, of the same sizes; then larger ones, for which a
+    program need not be made: a change may be right by chance where a dimension has one element."""
     generator = torch.Generator().manual_seed(0)
     for draw in range(DRAWS):
-        given = copy.deepcopy(arguments)
-        with torch.no_grad():
-            for leaf in pytree.tree_leaves(given):
-                if isinstance(leaf, torch.Tensor) and leaf.numel() and not leaf.is_quantized:
-                    draw_into(leaf, draw % 2 == 0, generator)
-        yield given
+        yield drawn(copy.deepcopy(arguments), draw % 2 == 0, generator)
+    for dimension in (0, -1):
+        for near in (True, False):
+            yield drawn(pytree.tree_map(functools.partial(longer, dimension=dimension), arguments), near, generator)
+
+
+def longer(value: Any, dimension: int) -> Any:
+    """A tensor with each element three times along a dimension, if it has one; anything else as it is."""
+    if not isinstance(value, torch.Tensor) or not value.dim() or value.is_quantized:
+        return copy.deepcopy(value)
+    return value.detach().repeat_interleave(3, dimension).requires_grad_(value.requires_grad)
+
+
+def drawn(given: list[Any], near: bool, generator: torch.Generator) -> list[Any]:
+    with torch.no_grad():
+        for leaf in pytree.tree_leaves(given):
+            if isinstance(leaf, torch.Tensor) and leaf.numel() and not leaf.is_quantized:
+                draw_into(leaf, near, generator)
+    return given
 
 
 def draw_into(tensor: torch.Tensor, near: bool, generator: torch.Generator) -> None:

@@ -58,6 +58,8 @@ public:
 
   std::vector<std::string> what_can_go() const override { return recipe().at("steps"); }
 
+  bool is_chain() const override { return true; }
+
   /// There are few steps, and each takes those before it: the first beginning that is wrong ends with the guilty one.
   std::optional<OwnFinding> bisect(const Fails &fails) const override {
     const auto steps = what_can_go();
@@ -141,11 +143,11 @@ private:
       return "The exported program is wrong where eager PyTorch runs it: the fault is torch.export's, not " + title() +
              "'s.";
     if (step(count) == converter(0))
-      return right + words_of(count) + ", is wrong before " + title() + " runs it (" + converter(2) + ").";
+      return right + words_of(count) + ", fails before " + title() + " runs it (" + converter(2) + ").";
     if (step(count) != recipe().at("name"))
       return "Without " + step(count) + " the result is right.";
     const std::string words = words_of(count); // with a clause between commas, or without one
-    return right + words + (words == title() ? " is wrong." : ", is wrong.");
+    return right + words + (words == title() ? " fails." : ", fails.");
   }
 
   std::string recipe_;

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from calls import Untranslatable
+from failure import first_sentence
 from needs import needs_of
 
 FOLDER = Path(__file__).with_name("recipes")
@@ -60,7 +61,7 @@ class Recipe:
         if self.name in steps:
             return Run(self, self.module.compile, program, inputs, self.options_with(steps))
         if self.converter and self.converter[0] in steps:
-            return Run(self, self.module.converted, program, inputs, {})
+            return Witness(self, self.module.converted, program, inputs, {})
         return program.module(check_guards=False)
 
     def artefact(self, module, inputs, folder):
@@ -130,6 +131,18 @@ class Run:
             if now.shape != before.shape or not torch.equal(as_bytes(now), as_bytes(before)):
                 raise self.fault(f"it changes input {place}, which is to be read only")
         return result
+
+
+class Witness(Run):
+    """A program that a recipe has converted, run by another than its runtime, whose own troubles say nothing."""
+
+    def __call__(self, *inputs):
+        try:
+            return super().__call__(*inputs)
+        except Untranslatable:
+            raise
+        except Exception as error:
+            raise Untranslatable(f"{self.recipe.converter[1]} raises: {first_sentence(error)}") from error
 
 
 def as_bytes(tensor):

@@ -47,8 +47,12 @@ std::vector<std::string> dynamo_backends(const std::string &given) {
     return {};
   const TemporaryFolder folder;
   const std::string answer = folder / "names";
-  const std::string script = "import sys, torch._dynamo\n"
-                             "open(sys.argv[1], 'w').write('\\n'.join(torch._dynamo.list_backends(exclude_tags=())))";
+  // PyTorch registers some before the package that each needs is there.
+  const std::string script = "import importlib.util, sys, torch._dynamo\n"
+                             "needs = {'tvm': 'tvm', 'openxla': 'torch_xla', 'openxla_eval': 'torch_xla'}\n"
+                             "names = [name for name in torch._dynamo.list_backends(exclude_tags=())\n"
+                             "         if name not in needs or importlib.util.find_spec(needs[name])]\n"
+                             "open(sys.argv[1], 'w').write('\\n'.join(names))";
   wait_for_program(start_program({.words = {python, "-c", script, answer}, .output = "/dev/null", .own_group = true}));
   std::vector<std::string> names;
   std::ifstream file(answer);

@@ -150,6 +150,21 @@ class Explanations(unittest.TestCase):
         module = program((torch.abs, "%0"), ("add", "%abs_1", 1))
         self.assertIsNone(explanation(module, lambda x: (torch.full_like(x, 3) + x * 0,), torch.tensor([2.5])))
 
+    def test_what_fits_these_sizes_alone_is_not_believed(self):
+        """Where each element is written once, a mean without what was there is the last that was written."""
+        module = program((torch.scatter_reduce, "%0", 0, "%1", "%2", "mean"), inputs=3)
+        given = (torch.ones(2), torch.ones(1, dtype=torch.int64), torch.tensor([2.0]))
+
+        def compiled(x, y, z):
+            return (torch.scatter(x, 0, y, z),)
+
+        self.assertIsNone(explanation(module, compiled, *given))
+
+        def without_self(x, y, z):
+            return (torch.scatter_reduce(x, 0, y, z, "mean", include_self=False),)
+
+        self.assertEqual(explanation(module, without_self, *given)[0], "with")
+
     def test_what_is_right_or_raises_has_none(self):
         module = program((torch.exp, "%0"))
         self.assertIsNone(explanation(module, lambda x: (torch.exp(x),), torch.ones(2)))

@@ -455,6 +455,8 @@ class ACandidate(unittest.TestCase):
     def test_that_lacks_its_means_says_which(self):
         refused = PermissionError(13, "Permission denied", "/nowhere/.triton")
         self.assertIn("Permission denied", self.lacks_where_inductor_raises(refused))
+        absent = ModuleNotFoundError("No module named 'tvm'", name="tvm")
+        self.assertEqual(self.lacks_where_inductor_raises(absent), "this Python has no module tvm")
         no_device = RuntimeError("CUDA error: initialization error")
         self.assertIn("CUDA could not be started", self.lacks_where_inductor_raises(no_device))
 

@@ -3,10 +3,10 @@
 import contextlib
 import functools
 import os
-import pathlib
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # what uploads is a thread, which a fork does not copy
 
+import onnx.reference
 import onnxruntime
 import torch
 
@@ -20,20 +20,20 @@ def compile(program, inputs, level="ORT_ENABLE_ALL", optimize=True, without=()):
     options, _ = onnxruntime.SessionOptions(), [x.numpy() for x in inputs]  # which raises for what no input can be
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
     options.log_severity_level, options.intra_op_num_threads = 4, torch.get_num_threads()  # it raises, too
-    session = onnxruntime.InferenceSession(to_onnx(program, optimize), options, disabled_optimizers=list(without))
-    names = [each.name for each in session.get_inputs()]
-    return lambda *inputs: session.run(None, {name: x.numpy() for name, x in zip(names, inputs)})
+    model = to_onnx(program, optimize).model_proto.SerializeToString()
+    session = onnxruntime.InferenceSession(model, options, disabled_optimizers=list(without))
+    return lambda *inputs: session.run(None, {each.name: x.numpy() for each, x in zip(session.get_inputs(), inputs)})
 
 
 def to_onnx(program, optimize=True):
-    return torch.onnx.export(program, (), dynamo=True, verbose=False, optimize=optimize).model_proto.SerializeToString()
+    return torch.onnx.export(program, (), dynamo=True, verbose=False, optimize=optimize)
 
 
 def converted(program, inputs):
-    import onnx.reference
-
-    model = onnx.reference.ReferenceEvaluator(to_onnx(program, optimize=False))
-    return lambda *inputs: model.run(None, {name: x.numpy() for name, x in zip(model.input_names, inputs)})
+    model = to_onnx(program, optimize=False).model_proto
+    onnx.checker.check_model(model, full_check=True)  # raises for what ONNX does not allow
+    names, reference = [each.name for each in model.graph.input], onnx.reference.ReferenceEvaluator
+    return lambda *inputs: reference(model).run(None, {name: x.numpy() for name, x in zip(names, inputs)})
 
 
 def prepare():
@@ -53,7 +53,7 @@ def without(step):
 
 
 def artefact(program, inputs, folder, optimize=True, **_):
-    pathlib.Path(folder, "model.onnx").write_bytes(to_onnx(program, optimize))
+    to_onnx(program, optimize).save(os.path.join(folder, "model.onnx"))
 
 
 def as_written(level="ORT_ENABLE_ALL", optimize=True, without=()):
