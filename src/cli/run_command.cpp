@@ -48,8 +48,12 @@ bool is_small(const std::string &path) {
   return error || size <= most_bytes;
 }
 
+bool is_one_backend(const Options &options) {
+  return split_backend_names(options.backends).size() <= 1;
+}
+
 bool times_are_wanted(const Options &options) {
-  return options.timing.value_or(split_backend_names(options.backends).size() <= 1);
+  return options.timing.value_or(is_one_backend(options));
 }
 
 /// One graph of the model. It is loaded for the first backend that can be used. The others have it from there, with
@@ -87,7 +91,7 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
   if (options.json)
     ran.json = run_json(rate, facts, session);
   else
-    std::cout << run_text(rate, facts, session);
+    std::cout << run_text(rate, facts, session, is_one_backend(options) ? Values::All : Values::Differing);
   return ran;
 }
 

@@ -43,13 +43,14 @@ std::string worst_position(const LeafReport &leaf) {
 }
 
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
-              const std::vector<LeafReport> &leaves) {
+              const std::vector<LeafReport> &leaves, Values shown) {
   for (const auto &leaf : leaves)
-    rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
-                    leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
-                    rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
-                    worst_position(leaf), counts(leaf.ref_nan, leaf.ref_inf), counts(leaf.res_nan, leaf.res_inf),
-                    leaf.same ? "same" : "DIFFERS"});
+    if (shown == Values::All || !leaf.same)
+      rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
+                      leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
+                      rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
+                      worst_position(leaf), counts(leaf.ref_nan, leaf.ref_inf), counts(leaf.res_nan, leaf.res_inf),
+                      leaf.same ? "same" : "DIFFERS"});
 }
 
 /// A flaky failure is not PASS and not quite FAIL.
@@ -171,7 +172,7 @@ RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing)
   return facts;
 }
 
-std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session) {
+std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, Values shown) {
   std::ostringstream out;
   const Verdict &verdict = rate.verdict;
   out << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend " << session.backend->name()
@@ -197,16 +198,17 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
     out << "  " << clean(coverage_text(*verdict.coverage)) << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
-  add_rows(rows, "output", verdict.outputs);
-  add_rows(rows, "gradient of ", verdict.gradients);
-  add_rows(rows, "", verdict.state);
+  add_rows(rows, "output", verdict.outputs, shown);
+  add_rows(rows, "gradient of ", verdict.gradients, shown);
+  add_rows(rows, "", verdict.state, shown);
   if (rows.size() > 1) {
     out << '\n';
     out << table_text(rows);
   }
   if (facts.timing)
     write_timing(out, *facts.timing);
-  write_settings(out, verdict, session);
+  if (shown == Values::All)
+    write_settings(out, verdict, session);
   return out.str();
 }
 

@@ -10,6 +10,15 @@ namespace {
 using nlohmann::json;
 using Origin = GeneratedCode::Origin;
 
+constexpr const char *pass_kind = "pass";
+
+std::optional<Origin> guilty_pass(const GeneratedCode &generated) {
+  for (const Origin &origin : generated.origins)
+    if (origin.kind == pass_kind)
+      return origin;
+  return std::nullopt;
+}
+
 /// "aten.round.decimals"; "aten.sinh" for aten.sinh.default.
 std::string operator_of(const Origin &origin) {
   constexpr std::string_view plain = ".default";
@@ -22,10 +31,13 @@ std::string place(const Origin &origin) {
   return markdown_code(origin.function) + ", " + markdown_code(origin.file + ":" + std::to_string(origin.line));
 }
 
-std::string joined_places(const std::vector<Origin> &origins) {
+/// Says of each operator where it is made; of those that explain the failure alone, where that is known.
+std::string places_in(const ReproFacts &facts) {
+  const std::vector<Origin> explained = explained_origins(facts);
   std::vector<std::string> places;
-  for (const Origin &origin : origins)
-    places.push_back(markdown_code(operator_of(origin)) + ": " + place(origin));
+  for (const Origin &origin : explained.empty() ? facts.generated->origins : explained)
+    if (origin.kind != pass_kind)
+      places.push_back(markdown_code(operator_of(origin)) + ": " + place(origin));
   return joined(places, "; ");
 }
 
@@ -61,6 +73,21 @@ json block(const std::string &heading, const std::string &language, const std::s
 
 } // namespace
 
+std::vector<Origin> explained_origins(const ReproFacts &facts) {
+  std::vector<Origin> found;
+  if (!facts.explanation || !facts.generated)
+    return found;
+  for (const Origin &origin : facts.generated->origins) {
+    const std::string &name = origin.operator_name;
+    const size_t first = name.find('.'), last = name.rfind('.');
+    const bool has_overload = first != std::string::npos && first != last;
+    if (has_overload &&
+        facts.explanation->call.find(name.substr(first, last - first) + "(") != std::string::npos) // ".abs("
+      found.push_back(origin);
+  }
+  return found;
+}
+
 json generated_code_json(const ReproFacts &facts) {
   json blocks = json::array();
   if (!facts.generated || !is_inductor(facts) || begins_before_inductor(facts))
@@ -73,11 +100,13 @@ json generated_code_json(const ReproFacts &facts) {
                              "python", origin.source));
     return blocks;
   }
-  const std::string places = joined_places(generated.origins);
+  if (const auto pass = guilty_pass(generated))
+    blocks.push_back(block("The pass: " + place(*pass) + ".", "python", ""));
+  const std::string places = places_in(facts);
   if (!generated.code.empty())
-    blocks.push_back(block("What TorchInductor generates, without braces" +
-                               (places.empty() ? ":" : " (" + places + "):"),
-                           generated.language, generated.code));
+    blocks.push_back(
+        block("What TorchInductor generates, without braces" + (places.empty() ? ":" : " (" + places + "):"),
+              generated.language, generated.code));
   else if (!places.empty())
     blocks.push_back(block("Where TorchInductor makes it: " + places + ".", "python", ""));
   return blocks;

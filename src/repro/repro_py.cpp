@@ -39,10 +39,12 @@ void write_artefacts(const Program &program, const OwnTracker &own, const std::s
 } // namespace
 
 nlohmann::json facts_for_python(const ReproFacts &facts) {
+  const bool is_pass = facts.bisection && facts.bisection->kind == StepKind::Pass;
   return {{"kind", to_string(facts.signature.kind)},
           {"differs", differs_json(facts)},
           {"grad", facts.check.grad},
           {"of_gradients", facts.signature.where == "gradient"},
+          {"guilty_pass", is_pass ? facts.bisection->name : ""},
           {"device", facts.check.device.str()}};
 }
 

@@ -93,8 +93,9 @@ public:
         if (!of_reduced_alone) // as what the last elements of a loop need, of which the model has others
           of_reduced_alone = std::move(found);
       }
-    if (const Workaround tried{Kind::Fallback, fallback()}; !tried.code.empty() && runs_right(tried))
-      return tried;
+    for (const std::string &code : fallbacks())
+      if (const Workaround tried{Kind::Fallback, code}; runs_right(tried))
+        return tried;
     const Workaround eager{Kind::Eager, "torch.compiler.disable"};
     return of_reduced_alone || !runs_right(eager) ? of_reduced_alone : std::optional(eager);
   }
@@ -103,11 +104,18 @@ private:
   /// A failure from before TorchInductor generates code is not affected by its settings.
   bool is_of_code_generation() const { return !fails_under(facts_, ablation_names::aot_eager).value_or(false); }
 
-  /// The operator whose lowering is guilty, computed as eager computes it; empty where another part is guilty.
-  std::string fallback() const {
-    const bool is_lowering =
-        facts_.bisection && facts_.bisection->guilty && facts_.bisection->kind == StepKind::Lowering;
-    return is_lowering ? fallback_for(facts_.bisection->name) : "";
+  /// Operators that may be computed as eager computes them: those of the call that explains the failure, then the one
+  /// whose lowering is guilty, which may be what reads that. None where another part is guilty.
+  std::vector<std::string> fallbacks() const {
+    if (!facts_.bisection || !facts_.bisection->guilty || facts_.bisection->kind != StepKind::Lowering)
+      return {};
+    std::vector<std::string> names;
+    for (const auto &origin : explained_origins(facts_))
+      if (origin.kind != "decomposition")
+        names.push_back(fallback_for(origin.operator_name));
+    names.push_back(fallback_for(facts_.bisection->name));
+    std::erase(names, "");
+    return names;
   }
 
   void throw_if_interrupted() const {

@@ -56,6 +56,15 @@ TEST(Run, SeveralBackendsInOneProcess) {
   EXPECT_EQ(run_tool({"run", model, "--backend", "eager,eager", "--json"}).exit_code, 0);
 }
 
+TEST(Run, UnderSeveralBackendsOnlyWhatDiffersIsShown) {
+  const Case one = case_named("grad_82635_min_tie");
+  const Finished finished = run_tool({"run", one.model(), "--grad", "--backend", "eager," + one.backend});
+  EXPECT_EQ(finished.exit_code, 1) << describe(finished);
+  EXPECT_TRUE(contains(finished.out, "PASS")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "gradient of input 0")) << finished.out;
+  EXPECT_FALSE(contains(finished.out, "output")) << "it is the same\n" << finished.out;
+}
+
 TEST(Run, ARefusalSaysWhetherTheModelCanBeReadAtAll) {
   const std::string model = case_named("jit_type_as_dce").model();
   const TemporaryFolder folder;

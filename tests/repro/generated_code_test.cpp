@@ -15,7 +15,8 @@ ReproFacts of_inductor() {
   facts.generated = GeneratedCode{
       "cpp",
       "auto tmp1 = tmp0.sinh();",
-      {{"aten.round.decimals", "decomposition", "round_dec", "torch/_inductor/decomposition.py", 347, "def round_dec(x):"},
+      {{"aten.round.decimals", "decomposition", "round_dec", "torch/_inductor/decomposition.py", 347,
+        "def round_dec(x):"},
        {"aten.sinh.default", "code generation", "CppVecOverrides.sinh", "torch/_inductor/codegen/cpp.py", 1503, ""}}};
   return facts;
 }
@@ -26,6 +27,17 @@ TEST(GeneratedCode, IsTheKernelWhereDecompositionsAreRight) {
   EXPECT_EQ(blocks[0]["cpp_code"]["code"], "auto tmp1 = tmp0.sinh();");
   const std::string heading = blocks[0]["heading"];
   EXPECT_NE(heading.find("`aten.sinh`: `CppVecOverrides.sinh`"), std::string::npos) << heading;
+}
+
+TEST(GeneratedCode, NamesTheOperatorAloneThatExplainsTheFailure) {
+  ReproFacts facts = of_inductor();
+  facts.explanation = {"unwrapped", "torch.sinh(x)", "torch.int8"};
+  facts.generated->origins.push_back({"aten.gt.Scalar", "code generation", "gt", "torch/a.py", 1, ""});
+  const std::string heading = generated_code_json(facts)[0]["heading"];
+  EXPECT_NE(heading.find("aten.sinh"), std::string::npos) << heading;
+  EXPECT_EQ(heading.find("aten.gt"), std::string::npos) << heading;
+  facts.explanation->call = "torch.sin(x)";
+  EXPECT_TRUE(explained_origins(facts).empty());
 }
 
 TEST(GeneratedCode, IsTheDecompositionWhereThatIsWrong) {
@@ -44,6 +56,15 @@ TEST(GeneratedCode, IsOfTheGuiltyDecompositionAlone) {
   const nlohmann::json blocks = generated_code_json(facts);
   ASSERT_EQ(blocks.size(), 1);
   EXPECT_FALSE(blocks[0].contains("python_code")) << "its source is too long to be shown";
+}
+
+TEST(GeneratedCode, SaysWhereTheGuiltyPassIs) {
+  ReproFacts facts = of_inductor();
+  facts.generated->origins.push_back({"fold", "pass", "fold", "torch/_inductor/fx_passes/post_grad.py", 9, ""});
+  const nlohmann::json blocks = generated_code_json(facts);
+  ASSERT_EQ(blocks.size(), 2);
+  EXPECT_EQ(blocks[0]["heading"], "The pass: `fold`, `torch/_inductor/fx_passes/post_grad.py:9`.");
+  EXPECT_EQ(std::string(blocks[1]["heading"]).find("post_grad"), std::string::npos) << blocks[1];
 }
 
 TEST(GeneratedCode, IsNothingWhereTheFailureIsNotInductors) {

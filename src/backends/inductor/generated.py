@@ -12,6 +12,7 @@ import contextlib
 import functools
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -83,11 +84,11 @@ class Watch(contextlib.ExitStack):
     def note(self, operator: Any, kind: str, function: Callable[..., Any]) -> None:
         self.origins.setdefault(f"{kind} {operator}", {"operator": str(operator), "kind": kind, "function": function})
 
-    def shown(self) -> dict[str, Any] | None:
-        """None where nothing was compiled, or too much to be read."""
+    def shown(self) -> dict[str, Any]:
+        """Without code and origins where nothing was compiled, or too much to be read."""
         language, code = statements(self.code[-1]) if self.code else ("", "")
         if len(self.origins) > MOST_ORIGINS:
-            return None
+            return {"language": "", "code": "", "origins": []}
         lanes = "Vectorized<" in code
         origins = [where(origin, lanes) for origin in self.origins.values()]
         if len(code.splitlines()) > MOST_LINES:
@@ -119,8 +120,14 @@ def statements(module: str) -> tuple[str, str]:
 def statements_of_kernel(kernel: str) -> str:
     body = kernel.partition("{\n")[2]
     lines = [plain_indices(line) for line in body.splitlines() if not BOOKKEEPING.search(line)]
-    depths = sorted({indentation(line) for line in lines})
-    return "\n".join("  " * depths.index(indentation(line)) + line.strip() for line in lines)
+    within: list[int] = []  # the indentations of what a line stands in
+    shown = []
+    for line in lines:
+        while within and within[-1] >= indentation(line):
+            within.pop()
+        shown.append("  " * len(within) + line.strip())
+        within.append(indentation(line))
+    return "\n".join(shown)
 
 
 def plain_indices(line: str) -> str:
@@ -143,7 +150,8 @@ def where(origin: dict[str, Any], lanes: bool) -> dict[str, Any] | None:
         owner = code_generator(lanes)
         if (found := inspect.getattr_static(owner, handler, None)) is None:
             return None
-        function, name = inspect.unwrap(getattr(found, "__func__", found)), f"{owner.__name__}.{handler}"
+        function = inspect.unwrap(getattr(found, "__func__", found))
+        name = function.__qualname__
         origin = {**origin, "kind": "code generation"}
     try:
         file = Path(inspect.getsourcefile(function) or "").relative_to(TORCH)
@@ -154,6 +162,16 @@ def where(origin: dict[str, Any], lanes: bool) -> dict[str, Any] | None:
     source = textwrap.dedent("".join(lines)).strip() if is_shown else ""
     return {**origin, "operator": origin["operator"], "function": name, "file": str(file), "line": line,
             "source": source}  # fmt: skip
+
+
+def passes_named(name: str) -> list[dict[str, Any]]:
+    """The pass of TorchInductor over FX graphs whose function has that name, or replaces what a pattern of it finds."""
+    for path, module in list(sys.modules.items()):
+        function = getattr(module, name, None) if name and path.startswith("torch._inductor.fx_passes") else None
+        if inspect.isfunction(function) and function.__module__ == path:
+            found = where({"operator": name, "kind": "pass", "function": function}, lanes=False)
+            return [found] if found else []
+    return []
 
 
 def pointwise_handler(function: Callable[..., Any]) -> str | None:
@@ -179,6 +197,8 @@ def of_program(repro: Any, program: Any) -> dict[str, Any] | None:
     try:
         with Watch() as watch:
             side.outcome(given)
-        return watch.shown()
+        shown = watch.shown()
+        shown["origins"] += passes_named(repro.facts.get("guilty_pass", ""))
+        return shown
     except Exception:  # another PyTorch may keep this elsewhere
         return None

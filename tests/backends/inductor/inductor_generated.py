@@ -52,11 +52,25 @@ class OfACompiledProgram(unittest.TestCase):
         found = watched(torch.mm, torch.ones(2, 3), torch.ones(3, 2))
         self.assertEqual((found["language"], found["code"]), ("python", "extern_kernels.mm(arg0_1, arg1_1, out=buf0)"))
 
+    def test_what_stands_in_a_loop_is_indented(self):
+        code = watched(lambda x: x.sum(), torch.ones(600))["code"].splitlines()
+        depths = [len(line) - len(line.lstrip()) for line in code]
+        self.assertEqual(depths[0], 0)
+        loop = next(place for place, line in enumerate(code) if line.startswith("for("))
+        self.assertEqual(depths[loop : loop + 3], [0, 2, 4])
+        self.assertEqual(depths[-1], 0)
+
     def test_too_much_is_not_shown(self):
         def several(x):
             return x.sin().cos().tan().sinh().cosh()
 
-        self.assertIsNone(watched(several, torch.ones(2)))
+        self.assertEqual(watched(several, torch.ones(2)), {"language": "", "code": "", "origins": []})
+
+    def test_where_a_pass_is(self):
+        (found,) = generated.passes_named("reinplace_inplaceable_ops")
+        self.assertEqual((found["file"], found["kind"]), ("torch/_inductor/fx_passes/reinplace.py", "pass"))
+        self.assertEqual(generated.passes_named("no_such_pass"), [])
+        self.assertEqual(generated.passes_named(""), [])
 
     def test_afterwards_pytorch_is_as_it_was(self):
         before = dict(decomposition.decompositions)
