@@ -22,7 +22,10 @@ std::string bisection_text(const Bisection &bisection) {
       {"what ran", "of " + std::to_string(bisection.steps.size()), "", "what came of it"}};
   for (const auto &check : bisection.checks)
     rows.push_back({clean(check.what), check.steps ? std::to_string(*check.steps) : "-",
-                    check.fails ? "wrong" : check.unresolved ? "?" : "right", check.message.empty() ? "-" : clean(check.message)});
+                    check.fails        ? "wrong"
+                    : check.unresolved ? "?"
+                                       : "right",
+                    check.message.empty() ? "-" : clean(check.message)});
   return table_text(rows) + '\n' + clean(bisection.message) + '\n' +
          (bisection.note.empty() ? "" : clean(bisection.note) + '\n');
 }

@@ -102,8 +102,8 @@ BothValues both_values(const ReproFacts &facts);
 std::vector<GeneratedCode::Origin> explained_origins(const ReproFacts &facts);
 
 /// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}}, the latter where there is code to
-/// show: the decomposition where that is wrong, else the statements of the kernel. Empty where the failure begins before
-/// TorchInductor, or the backend is another one.
+/// show: the decomposition where that is wrong, else the statements of the kernel. Empty where the failure begins
+/// before TorchInductor, or the backend is another one.
 nlohmann::json generated_code_json(const ReproFacts &facts);
 
 } // namespace repro_minify

@@ -51,7 +51,8 @@ TITLE = "Rounding"
 
 def compile(program, inputs, rounded=True):
     module = program.module()
-    return lambda *given: module(*[x.bfloat16().to(x.dtype) if rounded and x.is_floating_point() else x for x in given])
+    return lambda *given: module(*[x.bfloat16().to(x.dtype) if rounded and x.is_floating_point() else x.clone()
+                            for x in given])
 
 def steps():
     return ["rounding"]
@@ -81,6 +82,40 @@ TEST(ExportBackend, TakesARecipeOfTheUsersOwn) {
   EXPECT_EQ(issue.find("fp64_ref"), std::string::npos) << issue;
   const Finished right = run_tool({"run", one.model(), "--backend", backend, "--backend-option", "rounded=false"});
   EXPECT_EQ(right.exit_code, 0) << describe(right);
+}
+
+/// A runtime is given values: what it leaves in a buffer that the model writes to is no failure of it.
+TEST(ExportBackend, TakesAModelThatWritesToItsBuffer) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "mine.py") << rounding;
+  const std::string backend = "export:" + std::string(folder / "mine.py");
+  const std::string model = std::string(test_paths::fixtures) + "/doors/exported/counter.pt2";
+  const Finished finished = run_tool({"run", model, "--backend", backend, "--backend-option", "rounded=false"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+}
+
+/// The runtime refuses a product. So does its converter in one case; in the other only what stands in for the runtime
+/// has troubles of its own, which say nothing of the converter.
+TEST(ExportBackend, AnExceptionIsTheFaultOfTheFirstStepThatRaises) {
+  const std::string recipe = R"(
+CONVERTER = ("the converter", "its reference", "elsewhere")
+
+def compile(program, inputs):
+    raise NotImplementedError("no product here")
+
+def converted(program, inputs):
+)";
+  const std::pair<const char *, const char *> outcomes[] = {
+      {"    raise ValueError('not a valid model')\n", "the converter"},
+      {"    def call(*given):\n        raise ValueError('unknown to me')\n    return call\n", "mine"}};
+  for (const auto &[body, guilty] : outcomes) {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "mine.py") << recipe << body;
+    const Finished finished = run_tool({"bisect", case_named("freeze_linear_bn_3d").model(), "--backend",
+                                        "export:" + std::string(folder / "mine.py"), "--json"});
+    ASSERT_EQ(finished.exit_code, 0) << describe(finished);
+    EXPECT_EQ(json::parse(finished.out).at("guilty"), guilty) << finished.out;
+  }
 }
 
 TEST(ExportBackend, SaysWhatARecipeLacks) {

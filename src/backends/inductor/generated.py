@@ -30,7 +30,7 @@ MOST_ORIGINS = 4
 
 TORCH = Path(torch.__file__).parent.parent
 
-KERNEL = re.compile(r"async_compile\.\w+\([^\n]*'''\n(.*?)'''", re.DOTALL)
+KERNEL = re.compile(r"^(\w+) = async_compile\.\w+\([^\n]*'''\n(.*?)'''", re.DOTALL | re.MULTILINE)
 BOOKKEEPING = re.compile(r"#pragma|inductor_cpu_\w*integer_div|#include|^\s*[{}]*;?\s*$")
 """Lines of a kernel that say nothing about what it computes."""
 OVERHEAD = re.compile(r"\s*(#|del |args\.clear|assert_|arg\w*(, arg\w*)*,? = args|buf\d+ = empty_strided|return )")
@@ -112,12 +112,29 @@ def statements(module: str) -> tuple[str, str]:
     if not kernels:
         body = module.partition("def call(self, args):\n")[2].partition("\n\n")[0]
         return "python", textwrap.dedent("\n".join(line for line in body.splitlines() if not OVERHEAD.match(line)))
-    if any("@triton" in kernel for kernel in kernels):
-        return "python", "\n".join(kernel.partition("def ")[2].strip() for kernel in kernels)
-    return "cpp", "\n".join(map(statements_of_kernel, kernels))
+    if any("@triton" in kernel for _, kernel in kernels):
+        return "python", "\n".join(kernel.partition("def ")[2].strip() for _, kernel in kernels)
+    parts = [part for name, kernel in kernels for part in (same_memory(module, name, kernel), statements_of(kernel))]
+    return "cpp", "\n".join(part for part in parts if part)
 
 
-def statements_of_kernel(kernel: str) -> str:
+def same_memory(module: str, name: str, kernel: str) -> str:
+    """Returns a comment that says which arguments of a kernel are the same memory; empty where none are."""
+    called = re.search(rf"^ *{name}\((.*)\)$", module, re.MULTILINE)
+    parameters = re.findall(r"(\w+)[,)]", kernel.partition("kernel(")[2].partition("\n{")[0])
+    given = re.findall(r"(?:reinterpret_tensor\()?(\w+)(?:, \(.*?\), \d+\))?(?:, |$)", called[1] if called else "")
+    if len(parameters) != len(given):
+        return ""
+    reused = dict(re.findall(r"^ *(\w+) = (\w+); *del", module, re.MULTILINE))
+    together: dict[str, list[str]] = {}
+    for parameter, value in zip(parameters, given):
+        if not re.search(rf"\b{parameter}\b", kernel.partition("{\n")[2]):
+            continue
+        together.setdefault(reused.get(value, value), []).append(parameter)
+    return "\n".join(f"// {' and '.join(names)} are the same memory" for names in together.values() if len(names) > 1)
+
+
+def statements_of(kernel: str) -> str:
     body = kernel.partition("{\n")[2]
     lines = [plain_indices(line) for line in body.splitlines() if not BOOKKEEPING.search(line)]
     within: list[int] = []  # the indentations of what a line stands in
@@ -132,9 +149,9 @@ def statements_of_kernel(kernel: str) -> str:
 
 def plain_indices(line: str) -> str:
     """Leaves out what a reader does not need: the casts of indices, the namespace."""
-    line = re.sub(r"static_cast<int64_t>\(([\w.]+)\)", r"\1", line)
-    line = re.sub(r"\[static_cast<int64_t>\(([^()]*)\)\]", r"[\1]", line)
-    line = re.sub(r"static_cast<int64_t>(\([^()]*\))", r"\1", line)
+    line = line.replace("static_cast<int64_t>", "")
+    line = re.sub(r"(?<![\w>])\((\w+)\)", r"\1", line)
+    line = re.sub(r"\[\(([^\[\]]*)\)\]", r"[\1]", line)
     return re.sub(r"\b(\d+)L\b", r"\1", line).replace("at::vec::", "")
 
 

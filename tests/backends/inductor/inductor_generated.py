@@ -60,6 +60,16 @@ class OfACompiledProgram(unittest.TestCase):
         self.assertEqual(depths[loop : loop + 3], [0, 2, 4])
         self.assertEqual(depths[-1], 0)
 
+    def test_arguments_that_are_the_same_memory(self):
+        code = watched(lambda x: torch._foreach_mul_([x], [x.flip(0)]), torch.ones(2))["code"]
+        self.assertTrue(code.startswith("// in_ptr0 and out_ptr0 are the same memory\n"), code)
+        self.assertNotIn("//", watched(lambda x: x.mul_(2), torch.ones(2))["code"], "in_ptr0 is not read")
+        self.assertNotIn("//", watched(lambda x: x * 2, torch.ones(2))["code"])
+
+    def test_an_index_has_no_casts(self):
+        found = watched(lambda x: x.flip(0), torch.ones(2, dtype=torch.int16))
+        self.assertIn("[1 + ((-1)*x0)]", found["code"])
+
     def test_too_much_is_not_shown(self):
         def several(x):
             return x.sin().cos().tan().sinh().cosh()
