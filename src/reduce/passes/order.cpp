@@ -74,6 +74,11 @@ std::int64_t trips_in(const Graph &graph) {
 
 } // namespace
 
+/// Of int32, uint32, and where the whole numbers of float32 and float64 cease to be exact. Shorter ones are no harder to
+/// take in than others of their length.
+constexpr double limits[] = {2147483647, -2147483648, 4294967295, 16777216, 9007199254740992};
+constexpr int difficulty_of_limit = 10;
+
 int difficulty(double number) {
   if (number == 0 || number == 1)
     return 1;
@@ -81,7 +86,20 @@ int difficulty(double number) {
     return 2;
   if (number == std::trunc(number) && std::abs(number) < 1e6)
     return 3 + std::ilogb(number) + (number < 0);
+  if (std::find(std::begin(limits), std::end(limits), number) != std::end(limits))
+    return difficulty_of_limit;
   return 3 + static_cast<int>(number_text(number).size());
+}
+
+std::optional<double> limit_near(double number) {
+  std::optional<double> nearest;
+  for (const double limit : limits) {
+    const double ratio = limit / number;
+    if (limit != number && ratio >= 0.5 && ratio <= 2 &&
+        (!nearest || std::abs(limit - number) < std::abs(*nearest - number)))
+      nearest = limit;
+  }
+  return nearest;
 }
 
 int64_t difficulty(const Formula &formula) {

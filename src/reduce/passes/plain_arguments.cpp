@@ -84,6 +84,11 @@ template <typename Choose> void accept_edits(PassContext &context, const Choose 
 
 void plain_arguments(PassContext &context) {
   accept_edits(context, left_out);
+  accept_edits(context, [](const Node *node, size_t i) -> std::optional<c10::IValue> {
+    const auto value = number_at(node, i);
+    const auto limit = value ? limit_near(value->toScalar().toDouble()) : std::nullopt;
+    return limit ? simpler(*value, *limit) : std::nullopt;
+  });
   for (double number : {1.0, 0.0, 2.0, 0.5})
     accept_edits(context, [number](const Node *node, size_t i) -> std::optional<c10::IValue> {
       const auto value = number_at(node, i);

@@ -79,6 +79,13 @@ std::optional<Formula> plainer_number(const Program &program, size_t i) {
   return full_formula(*number < 0 ? -1 : 2);
 }
 
+/// One number everywhere, at the end of a type.
+std::optional<Formula> number_at_a_limit(const Program &program, size_t i) {
+  const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
+  const auto limit = number ? limit_near(*number) : std::nullopt;
+  return limit && difficulty(*limit) < difficulty(*number) ? std::optional(full_formula(*limit)) : std::nullopt;
+}
+
 /// One number everywhere, with two digits.
 std::optional<Formula> shorter_number(const Program &program, size_t i) {
   const auto number = element_at(program.inputs[i].value.toTensor(), nullptr);
@@ -119,6 +126,7 @@ void plain_values(EngineContext &context) {
   accept_plainer(may_be_a_count, same_for_all(Kind::Arange));
   accept_plainer(is_full, plainer_number);
   accept_plainer(is_full, shorter_number);
+  accept_plainer(is_full, number_at_a_limit);
 }
 
 } // namespace repro_minify

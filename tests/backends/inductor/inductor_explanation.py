@@ -165,6 +165,16 @@ class Explanations(unittest.TestCase):
 
         self.assertEqual(explanation(module, without_self, *given)[0], "with")
 
+    def test_what_is_right_for_larger_inputs_is_explained(self):
+        """As code for single elements is, where there is other code for vectors."""
+        module = program((operator.add, "%0", 100), (operator.gt, "%add", 0))
+
+        def compiled(x):
+            return ((x.to(torch.int64) if x.numel() == 1 else x) + 100 > 0,)
+
+        found = explanation(module, compiled, torch.tensor([59], dtype=torch.int8))
+        self.assertEqual(found, ("unwrapped", "add", "torch.int8"))
+
     def test_what_is_right_or_raises_has_none(self):
         module = program((torch.exp, "%0"))
         self.assertIsNone(explanation(module, lambda x: (torch.exp(x),), torch.ones(2)))

@@ -37,6 +37,24 @@ TEST(Arguments, DefaultsAndNoneAtOnce) {
   EXPECT_EQ(result.checks, 1);
 }
 
+/// A reader knows 2147483647, and not 2147483600.
+TEST(Arguments, ALargeNumberBecomesTheEndOfAType) {
+  const Program start = program_from(R"IR(
+graph(%x : Tensor):
+  %large : int = prim::Constant[value=2147483600]()
+  %one : int = prim::Constant[value=1]()
+  %z : Tensor = aten::add(%x, %large, %one)
+  return (%z))IR",
+                                     {at::ones({1}, at::kInt)});
+  const auto result = run_pass("arguments", start, [](const Program &candidate) {
+    for (const auto *node : candidate.graph->nodes())
+      if (node->kind() == torch::jit::aten::add)
+        return torch::jit::constant_as<int64_t>(node->input(1)).value_or(0) > 2147483000;
+    return false;
+  });
+  EXPECT_NE(result.graph.find("value=2147483647"), std::string::npos) << result.graph;
+}
+
 TEST(Arguments, ANumberThatCannotBeTheDefaultBecomesASimpleOne) {
   const auto slope = [](const Program &candidate) {
     for (auto *node : all_nodes(*candidate.graph))
