@@ -75,8 +75,9 @@ struct GeneratedCode {
     int line = 0;
     std::string source; ///< of a short decomposition; else empty
   };
-  std::string language; ///< "cpp" or "python"
+  std::string language; ///< of the kernels: "cpp", "python" or, without any, empty
   std::string code;     ///< the statements of its kernels; empty where they are too many
+  std::string calls;    ///< in Python, what calls them; empty where that calls nothing else
   std::vector<Origin> origins;
 };
 

@@ -28,7 +28,7 @@ bool is_of_gradients(const ReproFacts &facts) {
 }
 
 GeneratedCode generated_code_of(const json &parts) {
-  GeneratedCode code{parts.at("language"), parts.at("code"), {}};
+  GeneratedCode code{parts.at("language"), parts.at("code"), parts.at("calls"), {}};
   for (const json &origin : parts.at("origins"))
     code.origins.push_back({origin.at("operator"), origin.at("kind"), origin.at("function"), origin.at("file"),
                             origin.at("line"), origin.at("source")});

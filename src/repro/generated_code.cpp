@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace repro_minify {
 namespace {
 
@@ -17,6 +19,26 @@ std::optional<Origin> guilty_pass(const GeneratedCode &generated) {
     if (origin.kind == pass_kind)
       return origin;
   return std::nullopt;
+}
+
+/// Code of more lines is folded.
+constexpr auto most_open_lines = 24;
+
+bool is_backward(const Origin &origin) {
+  return origin.operator_name.find("_backward.") != std::string::npos;
+}
+
+/// Returns ".avg_pool2d(" for aten.avg_pool2d_backward.default; empty for what has no overload.
+std::string call_of(const Origin &origin) {
+  constexpr std::string_view backward = "_backward";
+  const std::string &name = origin.operator_name;
+  const size_t first = name.find('.'), last = name.rfind('.');
+  if (first == std::string::npos || first == last)
+    return "";
+  std::string base = name.substr(first, last - first);
+  if (base.ends_with(backward))
+    base.erase(base.size() - backward.size());
+  return base + "(";
 }
 
 /// "aten.round.decimals"; "aten.sinh" for aten.sinh.default.
@@ -64,10 +86,25 @@ bool begins_before_inductor(const ReproFacts &facts) {
          fails_under(facts, ablation_names::aot_eager).value_or(false);
 }
 
-json block(const std::string &heading, const std::string &language, const std::string &code) {
-  json values = {{"heading", heading}};
+json block(const std::string &heading) {
+  return {{"heading", heading}};
+}
+
+void add_code(json &values, const std::string &language, const std::string &code) {
   if (!code.empty())
     values[language == "cpp" ? "cpp_code" : "python_code"] = {{"code", code}};
+}
+
+/// The statements of the kernels, below what calls them.
+json block_of_kernels(const std::string &heading, const GeneratedCode &generated) {
+  json values = block(heading);
+  if (generated.language == "cpp")
+    add_code(values, "python", generated.calls);
+  add_code(values, generated.language, generated.code.empty() ? generated.calls : generated.code);
+  const std::string all = generated.code + generated.calls;
+  const auto lines = std::count(all.begin(), all.end(), '\n') + 1;
+  if (lines > most_open_lines)
+    values["folded"] = {{"lines", lines}};
   return values;
 }
 
@@ -77,14 +114,12 @@ std::vector<Origin> explained_origins(const ReproFacts &facts) {
   std::vector<Origin> found;
   if (!facts.explanation || !facts.generated)
     return found;
-  for (const Origin &origin : facts.generated->origins) {
-    const std::string &name = origin.operator_name;
-    const size_t first = name.find('.'), last = name.rfind('.');
-    const bool has_overload = first != std::string::npos && first != last;
-    if (has_overload &&
-        facts.explanation->call.find(name.substr(first, last - first) + "(") != std::string::npos) // ".abs("
+  for (const Origin &origin : facts.generated->origins)
+    if (const std::string call = call_of(origin);
+        !call.empty() && facts.explanation->call.find(call) != std::string::npos)
       found.push_back(origin);
-  }
+  if (facts.signature.where == "gradient" && std::any_of(found.begin(), found.end(), is_backward))
+    std::erase_if(found, [](const Origin &origin) { return !is_backward(origin); });
   return found;
 }
 
@@ -94,21 +129,21 @@ json generated_code_json(const ReproFacts &facts) {
     return blocks;
   const GeneratedCode &generated = *facts.generated;
   if (is_decompositions_fault(facts)) {
-    for (const Origin &origin : guilty_decompositions(facts))
+    for (const Origin &origin : guilty_decompositions(facts)) {
       blocks.push_back(block("The decomposition of " + markdown_code(operator_of(origin)) + " (" + place(origin) + ")" +
-                                 (origin.source.empty() ? "." : ":"),
-                             "python", origin.source));
+                             (origin.source.empty() ? "." : ":")));
+      add_code(blocks.back(), "python", origin.source);
+    }
     return blocks;
   }
   if (const auto pass = guilty_pass(generated))
-    blocks.push_back(block("The pass: " + place(*pass) + ".", "python", ""));
+    blocks.push_back(block("The pass: " + place(*pass) + "."));
   const std::string places = places_in(facts);
-  if (!generated.code.empty())
-    blocks.push_back(
-        block("What TorchInductor generates, without braces" + (places.empty() ? ":" : " (" + places + "):"),
-              generated.language, generated.code));
+  if (!generated.code.empty() || !generated.calls.empty())
+    blocks.push_back(block_of_kernels(
+        "What TorchInductor generates, without braces" + (places.empty() ? ":" : " (" + places + "):"), generated));
   else if (!places.empty())
-    blocks.push_back(block("Where TorchInductor makes it: " + places + ".", "python", ""));
+    blocks.push_back(block("Where TorchInductor makes it: " + places + "."));
   return blocks;
 }
 

@@ -58,6 +58,8 @@ std::string plain(std::string text) {
   return shortened(text, most_of_message);
 }
 
+constexpr int digits_shown = 4;
+
 std::string number_in_words(double value, at::ScalarType dtype) {
   if (dtype == at::kBool)
     return value != 0 ? "True" : "False";
@@ -65,7 +67,7 @@ std::string number_in_words(double value, at::ScalarType dtype) {
     return "nan";
   const double most = at::isIntegralType(dtype, true) ? 1e15 : 1e7; // whole floating-point numbers may be large
   const bool is_whole = std::abs(value) < most && value == std::floor(value) && !(value == 0 && std::signbit(value));
-  return is_whole ? fixed_text(value, 0) : rounded_text(value, 4);
+  return is_whole ? fixed_text(value, 0) : rounded_text(value, digits_shown);
 }
 
 /// Row-major, as a person counts: "[0, 1]".
@@ -87,8 +89,13 @@ BothValues values_at(std::int64_t index, double expected, double found, const Le
   const auto &sizes = leaf.ref_form->sizes;
   const bool single = index < 0 || std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
   const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
-  return {number_in_words(expected, leaf.ref_form->dtype), number_in_words(found, leaf.res_form->dtype),
-          single ? "" : path + place_in_words(index, sizes)};
+  const std::string place = single ? "" : path + place_in_words(index, sizes);
+  const std::string one = number_in_words(expected, leaf.ref_form->dtype),
+                    other = number_in_words(found, leaf.res_form->dtype);
+  if (one != other || expected == found)
+    return {one, other, place};
+  const auto [longer, other_longer] = differing_texts(expected, found, digits_shown);
+  return {longer, other_longer, place};
 }
 
 BothValues values_of(const LeafReport &leaf, FailureKind kind) {

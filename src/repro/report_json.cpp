@@ -102,7 +102,10 @@ json generated_json(const ReproFacts &facts) {
                        {"function", origin.function},
                        {"file", origin.file},
                        {"line", origin.line}});
-  return {{"language", facts.generated->language}, {"code", facts.generated->code}, {"origins", origins}};
+  return {{"language", facts.generated->language},
+          {"code", facts.generated->code},
+          {"calls", facts.generated->calls},
+          {"origins", origins}};
 }
 
 json workaround_json(const ReproFacts &facts) {

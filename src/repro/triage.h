@@ -99,11 +99,12 @@ BothValues both_values(const ReproFacts &facts);
 // The code that TorchInductor makes of the program, for issue.md.
 
 /// Returns the origins that are of the call which explains the failure: of "torch.abs(x)" those of "aten.abs.default".
+/// Of a failure in gradients, the backward operators where there are any.
 std::vector<GeneratedCode::Origin> explained_origins(const ReproFacts &facts);
 
-/// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}}, the latter where there is code to
-/// show: the decomposition where that is wrong, else the statements of the kernel. Empty where the failure begins
-/// before TorchInductor, or the backend is another one.
+/// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}, "folded": {"lines"}}, the last two
+/// where there is code to show, and much of it: the decomposition where that is wrong, else the statements of the
+/// kernel. Empty where the failure begins before TorchInductor, or the backend is another one.
 nlohmann::json generated_code_json(const ReproFacts &facts);
 
 } // namespace repro_minify

@@ -15,6 +15,7 @@ ReproFacts of_inductor() {
   facts.generated = GeneratedCode{
       "cpp",
       "auto tmp1 = tmp0.sinh();",
+      "",
       {{"aten.round.decimals", "decomposition", "round_dec", "torch/_inductor/decomposition.py", 347,
         "def round_dec(x):"},
        {"aten.sinh.default", "code generation", "CppVecOverrides.sinh", "torch/_inductor/codegen/cpp.py", 1503, ""}}};
@@ -25,6 +26,7 @@ TEST(GeneratedCode, IsTheKernelWhereDecompositionsAreRight) {
   const nlohmann::json blocks = generated_code_json(of_inductor());
   ASSERT_EQ(blocks.size(), 1);
   EXPECT_EQ(blocks[0]["cpp_code"]["code"], "auto tmp1 = tmp0.sinh();");
+  EXPECT_FALSE(blocks[0].contains("python_code"));
   const std::string heading = blocks[0]["heading"];
   EXPECT_NE(heading.find("`aten.sinh`: `CppVecOverrides.sinh`"), std::string::npos) << heading;
 }
@@ -38,6 +40,37 @@ TEST(GeneratedCode, NamesTheOperatorAloneThatExplainsTheFailure) {
   EXPECT_EQ(heading.find("aten.gt"), std::string::npos) << heading;
   facts.explanation->call = "torch.sin(x)";
   EXPECT_TRUE(explained_origins(facts).empty());
+}
+
+TEST(GeneratedCode, OfAGradientIsTheBackwardOperators) {
+  ReproFacts facts = of_inductor();
+  facts.signature.where = "gradient";
+  facts.explanation = {"with", "F.avg_pool2d(x, 2)", "divisor_override=4"};
+  facts.generated->origins = {
+      {"aten.avg_pool2d.default", "lowering", "avg_pool2d", "torch/a.py", 1, ""},
+      {"aten.avg_pool2d_backward.default", "lowering", "avg_pool2d_backward", "torch/a.py", 2, ""}};
+  const auto found = explained_origins(facts);
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].line, 2);
+}
+
+TEST(GeneratedCode, HasTheCallsOfOtherLibraries) {
+  ReproFacts facts = of_inductor();
+  facts.generated->calls = "extern_kernels.mm(arg0_1, arg1_1, out=buf0)";
+  nlohmann::json block = generated_code_json(facts)[0];
+  EXPECT_EQ(block["python_code"]["code"], facts.generated->calls);
+  EXPECT_TRUE(block.contains("cpp_code"));
+  facts.generated->language = facts.generated->code = "";
+  block = generated_code_json(facts)[0];
+  EXPECT_EQ(block["python_code"]["code"], facts.generated->calls);
+  EXPECT_FALSE(block.contains("cpp_code"));
+}
+
+TEST(GeneratedCode, IsFoldedWhereItIsLong) {
+  ReproFacts facts = of_inductor();
+  EXPECT_FALSE(generated_code_json(facts)[0].contains("folded"));
+  facts.generated->code = std::string(30, '\n');
+  EXPECT_EQ(generated_code_json(facts)[0]["folded"]["lines"], 31);
 }
 
 TEST(GeneratedCode, IsTheDecompositionWhereThatIsWrong) {

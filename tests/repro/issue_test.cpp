@@ -212,6 +212,10 @@ TEST(Issue, BeginsWithWhatIsWrongAndWhoseFaultItIs) {
   EXPECT_TRUE(has(issue_of(facts), "Under TorchScript's profiling executor, `` x._f(y[`a`]) `` gives `-0.2934` at "
                                    "`[1, 1]`, expected `1`."))
       << issue_of(facts);
+  facts.reduced.outputs[0].res_at_worst = 1.0000001; // with as many digits as show a difference
+  EXPECT_TRUE(has(issue_of(facts), "gives `1.0000001` at `[1, 1]`, expected `1`")) << issue_of(facts);
+  facts.reduced.outputs[0].ref_at_worst = 1.0000002;
+  EXPECT_TRUE(has(issue_of(facts), "gives `1.0000001` at `[1, 1]`, expected `1.0000002`")) << issue_of(facts);
 }
 
 /// The rungs of torch.compile, from the first to the last.

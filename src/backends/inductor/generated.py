@@ -2,9 +2,9 @@
 
     with Watch() as watch:
         compiled(*arguments)
-    watch.shown()   # {"language": "cpp", "code": "auto tmp1 = ...", "origins": [...]}
+    watch.shown()   # {"language": "cpp", "code": "auto tmp1 = ...", "calls": "", "origins": [...]}
 
-It holds the statements of the last graph's kernels, and where in PyTorch each operator is decomposed or lowered: the
+It holds the statements of the last graph's kernels, what calls them where that calls anything else, and where in PyTorch each operator is decomposed or lowered: the
 file, the line, and the source of a decomposition that is short.
 """
 
@@ -24,7 +24,7 @@ from torch._inductor.graph import GraphLowering
 
 import explanation
 
-MOST_LINES = 24  # of code that is shown
+MOST_LINES = 60  # of code that is shown
 MOST_SOURCE = 14  # lines of a function in PyTorch that is shown whole
 MOST_ORIGINS = 4
 
@@ -85,15 +85,18 @@ class Watch(contextlib.ExitStack):
         self.origins.setdefault(f"{kind} {operator}", {"operator": str(operator), "kind": kind, "function": function})
 
     def shown(self) -> dict[str, Any]:
-        """Without code and origins where nothing was compiled, or too much to be read."""
-        language, code = statements(self.code[-1]) if self.code else ("", "")
-        if len(self.origins) > MOST_ORIGINS:
-            return {"language": "", "code": "", "origins": []}
+        """Without what is too much to be read, or was not compiled."""
+        module = self.code[-1] if self.code else ""
+        language, code = statements_of_kernels(module)
+        calls = statements_of_calls(module)
+        if language == "cpp" and len(calls) == len(KERNEL.findall(module)):
+            calls = []  # of nothing but the kernels
         lanes = "Vectorized<" in code
-        origins = [where(origin, lanes) for origin in self.origins.values()]
-        if len(code.splitlines()) > MOST_LINES:
-            code = ""
-        return {"language": language, "code": code, "origins": [origin for origin in origins if origin]}
+        found = self.origins.values() if len(self.origins) <= MOST_ORIGINS else ()
+        origins = [origin for origin in (where(each, lanes) for each in found) if origin]
+        if len(code.splitlines()) + len(calls) > MOST_LINES:
+            language, code, calls = "", "", []
+        return {"language": language, "code": code, "calls": "\n".join(calls), "origins": origins}
 
 
 @contextlib.contextmanager
@@ -106,12 +109,17 @@ def replaced(owner: Any, name: str, value: Any) -> Any:
         setattr(owner, name, old)
 
 
-def statements(module: str) -> tuple[str, str]:
-    """Returns ("cpp", the statements of the kernels), or ("python", those of the wrapper) where there is no kernel."""
+def statements_of_calls(module: str) -> list[str]:
+    """Returns what calls the kernels, and other libraries."""
+    body = module.partition("def call(self, args):\n")[2].partition("\n\n")[0]
+    return textwrap.dedent("\n".join(line for line in body.splitlines() if not OVERHEAD.match(line))).splitlines()
+
+
+def statements_of_kernels(module: str) -> tuple[str, str]:
+    """Returns ("cpp", the statements of the kernels), ("python", kernels of Triton), or two empty texts."""
     kernels = KERNEL.findall(module)
     if not kernels:
-        body = module.partition("def call(self, args):\n")[2].partition("\n\n")[0]
-        return "python", textwrap.dedent("\n".join(line for line in body.splitlines() if not OVERHEAD.match(line)))
+        return "", ""
     if any("@triton" in kernel for _, kernel in kernels):
         return "python", "\n".join(kernel.partition("def ")[2].strip() for _, kernel in kernels)
     parts = [part for name, kernel in kernels for part in (same_memory(module, name, kernel), statements_of(kernel))]

@@ -27,14 +27,22 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 {{#generated}}
 {{heading:x-source}}
 
-{{#cpp_code}}
-{{code:x-cpp-fence}}
+{{#folded}}
+<details><summary>Its {{lines:x-source}} lines</summary>
 
-{{/cpp_code}}
+{{/folded}}
 {{#python_code}}
 {{code:x-python-fence}}
 
 {{/python_code}}
+{{#cpp_code}}
+{{code:x-cpp-fence}}
+
+{{/cpp_code}}
+{{#folded}}
+</details>
+
+{{/folded}}
 {{/generated}}
 <details><summary>For triage: why eager is right, other settings, labels</summary>
 

@@ -9,6 +9,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 import torch
+import torch.nn.functional as F
 from torch._inductor import decomposition
 
 import generated
@@ -50,7 +51,11 @@ class OfACompiledProgram(unittest.TestCase):
 
     def test_a_call_of_another_library_is_shown_where_there_is_no_kernel(self):
         found = watched(torch.mm, torch.ones(2, 3), torch.ones(3, 2))
-        self.assertEqual((found["language"], found["code"]), ("python", "extern_kernels.mm(arg0_1, arg1_1, out=buf0)"))
+        self.assertEqual((found["code"], found["calls"]), ("", "extern_kernels.mm(arg0_1, arg1_1, out=buf0)"))
+        found = watched(lambda x, y: (x @ y) * 2, torch.ones(2, 3), torch.ones(3, 2))
+        self.assertIn("tmp0 * tmp2", found["code"])
+        self.assertEqual(found["calls"].splitlines()[0], "extern_kernels.mm(arg0_1, arg1_1, out=buf0)")
+        self.assertEqual(watched(torch.sinh, torch.ones(2))["calls"], "", "nothing but a kernel is called")
 
     def test_what_stands_in_a_loop_is_indented(self):
         code = watched(lambda x: x.sum(), torch.ones(600))["code"].splitlines()
@@ -74,7 +79,9 @@ class OfACompiledProgram(unittest.TestCase):
         def several(x):
             return x.sin().cos().tan().sinh().cosh()
 
-        self.assertEqual(watched(several, torch.ones(2)), {"language": "", "code": "", "origins": []})
+        self.assertEqual(watched(several, torch.ones(2))["origins"], [])
+        found = watched(lambda x: F.interpolate(x, size=(7, 9), mode="bicubic"), torch.ones(1, 1, 4, 4))
+        self.assertEqual((found["language"], found["code"], found["calls"]), ("", "", ""))
 
     def test_where_a_pass_is(self):
         (found,) = generated.passes_named("reinplace_inplaceable_ops")
