@@ -82,7 +82,7 @@ def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: 
     alike = [(change, side) for change, side in alike if same(side.outcome(arguments), found)]
     for given, larger in others_like(arguments) if alike else ():
         expected, found = eager.outcome(given), compiled.outcome(given)
-        # What is compiled for larger ones is another program, which may be right.
+        # For larger ones another program is compiled, which may be right.
         if expected is None or found is None or larger and same(found, expected):
             continue
         alike = [(change, side) for change, side in alike if same(side.outcome(given), found)]

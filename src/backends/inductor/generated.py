@@ -4,8 +4,8 @@
         compiled(*arguments)
     watch.shown()   # {"language": "cpp", "code": "auto tmp1 = ...", "calls": "", "origins": [...]}
 
-It holds the statements of the last graph's kernels, what calls them where that calls anything else, and where in PyTorch each operator is decomposed or lowered: the
-file, the line, and the source of a decomposition that is short.
+It holds the statements of the last graph's kernels, what calls them where that calls anything else, and where in
+PyTorch each operator is decomposed or lowered: the file, the line, and the source of a decomposition that is short.
 """
 
 import contextlib

@@ -74,8 +74,8 @@ std::int64_t trips_in(const Graph &graph) {
 
 } // namespace
 
-/// Of int32, uint32, and where the whole numbers of float32 and float64 cease to be exact. Shorter ones are no harder to
-/// take in than others of their length.
+/// The ends of int32 and uint32, and where the whole numbers of float32 and float64 cease to be exact. A shorter one is
+/// no harder to take in than others of its length.
 constexpr double limits[] = {2147483647, -2147483648, 4294967295, 16777216, 9007199254740992};
 constexpr int difficulty_of_limit = 10;
 

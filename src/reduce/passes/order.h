@@ -17,8 +17,8 @@ inline constexpr std::int64_t most_plain_elements = 4096;
 /// Returns how hard a number is: 0 and 1 least, then 2, 0.5 and -1, then by how long it is. One where integers or their
 /// likes in float32 and float64 end is known to readers, and easier than another one that is as long.
 int difficulty(double number);
-/// Returns the nearest number where a type ends (2147483647 of int32) that has the sign of the given one and is not more
-/// than twice as far from 0, nor less than half; nothing where there is none, or it is that number.
+/// Returns the nearest number where a type ends (2147483647 of int32) that has the sign of the given one and is not
+/// more than twice as far from 0, nor less than half; nothing where there is none, or it is that number.
 std::optional<double> limit_near(double number);
 /// Returns how hard an input's values are: a formula less than data, data by its numbers.
 std::int64_t difficulty(const ProgramInput &input);

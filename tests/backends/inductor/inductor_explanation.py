@@ -166,7 +166,7 @@ class Explanations(unittest.TestCase):
         self.assertEqual(explanation(module, without_self, *given)[0], "with")
 
     def test_what_is_right_for_larger_inputs_is_explained(self):
-        """As code for single elements is, where there is other code for vectors."""
+        """Code for single elements may be wrong where code for vectors is right."""
         module = program((operator.add, "%0", 100), (operator.gt, "%add", 0))
 
         def compiled(x):
