@@ -56,7 +56,8 @@ std::string of_guilty_step(const ReproFacts &facts) {
     return markdown_text(bisection_sentence(facts));
   const std::string name = markdown_code(facts.bisection->name.empty() ? step : facts.bisection->name);
   const std::string gone = " it " + is_right(facts) + ".";
-  if (kind == StepKind::Lowering && facts.explanation) // it may be another operator's, which is said there
+  // It may be another operator's than the one that is explained; the code is shown where there is little of it.
+  if (kind == StepKind::Lowering && (facts.explanation || (facts.generated && !facts.generated->code.empty())))
     return "";
   if (kind == StepKind::Lowering) // which ends fusion there too
     return "A fallback in place of TorchInductor's lowering of " + name +

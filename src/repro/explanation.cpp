@@ -27,6 +27,19 @@ bool is_of_gradients(const ReproFacts &facts) {
   return facts.signature.where == "gradient";
 }
 
+/// C++ computes with int where a type is narrower.
+bool is_promoted_in_cpp(const std::string &dtype) {
+  return dtype == "torch.int8" || dtype == "torch.uint8" || dtype == "torch.int16";
+}
+
+/// Returns what C++ has to do with it, where that is known, as a sentence with a space before it.
+std::string reason_in_cpp(const ReproFacts &facts) {
+  if (facts.explanation->kind != "unwrapped" || !facts.generated || facts.generated->language != "cpp")
+    return "";
+  return is_promoted_in_cpp(facts.explanation->other) ? " C++ promotes it to `int`."
+                                                      : " C++ does not define the overflow of signed integers.";
+}
+
 GeneratedCode generated_code_of(const json &parts) {
   GeneratedCode code{parts.at("language"), parts.at("code"), parts.at("calls"), {}};
   for (const json &origin : parts.at("origins"))
@@ -43,14 +56,19 @@ std::string clause(const Explanation &change) {
     return call + " runs " + change.kind + " " + other;
   if (change.kind == "sees itself")
     return call + " reads elements that it has written already";
+  constexpr std::string_view divisor = "divisor_override=";
+  if (change.kind == "with" && change.other.starts_with(divisor))
+    return call + " divides by " + change.other.substr(divisor.size()) + " everywhere";
   if (change.kind == "with")
     return call + " is computed with " + other;
   if (change.kind == "without")
     return other + " is ignored by " + call;
   if (change.kind == "as")
     return call + " is computed as " + other;
-  if (change.kind == "unwrapped")
+  if (change.kind == "unwrapped" && is_promoted_in_cpp(change.other))
     return call + " is not wrapped to " + plain_dtype(change.other);
+  if (change.kind == "unwrapped")
+    return call + " overflows " + plain_dtype(change.other) + " and does not wrap";
   return (change.call.empty() ? "all of it" : call) + " is computed and kept in " + plain_dtype(change.other);
 }
 
@@ -83,7 +101,8 @@ std::string explanation_clause(const ReproFacts &facts) {
 
 std::string explanation_sentence(const ReproFacts &facts) {
   const std::string what = is_of_gradients(facts) ? "The gradient" : "The result";
-  return facts.explanation ? what + " is what eager gives if " + clause(*facts.explanation) + "." : "";
+  return facts.explanation ? what + " is what eager gives if " + clause(*facts.explanation) + "." + reason_in_cpp(facts)
+                           : "";
 }
 
 } // namespace repro_minify

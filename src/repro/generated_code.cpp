@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using Origin = GeneratedCode::Origin;
 
-constexpr const char *pass_kind = "pass";
+constexpr const char *pass_kind = "pass", *decomposition = "decomposition";
 
 std::optional<Origin> guilty_pass(const GeneratedCode &generated) {
   for (const Origin &origin : generated.origins)
@@ -53,12 +53,22 @@ std::string place(const Origin &origin) {
   return markdown_code(origin.function) + ", " + markdown_code(origin.file + ":" + std::to_string(origin.line));
 }
 
-/// Says of each operator where it is made; of those that explain the failure alone, where that is known.
+/// True if the order in which things are written is wrong, for which no operator's code is to blame.
+bool is_of_order(const ReproFacts &facts) {
+  if (!facts.explanation)
+    return false;
+  const std::string &kind = facts.explanation->kind;
+  return kind == "before" || kind == "after" || kind == "left out" || kind == "sees itself";
+}
+
+/// Says of each operator where its code is made; of those that explain the failure alone, where that is known.
 std::string places_in(const ReproFacts &facts) {
+  const auto makes_code = [](const Origin &origin) { return origin.kind != pass_kind && origin.kind != decomposition; };
   const std::vector<Origin> explained = explained_origins(facts);
+  const bool is_explained = std::any_of(explained.begin(), explained.end(), makes_code);
   std::vector<std::string> places;
-  for (const Origin &origin : explained.empty() ? facts.generated->origins : explained)
-    if (origin.kind != pass_kind)
+  for (const Origin &origin : is_explained ? explained : facts.generated->origins)
+    if (makes_code(origin) && !is_of_order(facts))
       places.push_back(markdown_code(operator_of(origin)) + ": " + place(origin));
   return joined(places, "; ");
 }
@@ -67,7 +77,7 @@ std::string places_in(const ReproFacts &facts) {
 std::vector<Origin> guilty_decompositions(const ReproFacts &facts) {
   std::vector<Origin> all, named;
   for (const Origin &origin : facts.generated->origins)
-    if (origin.kind == "decomposition") {
+    if (origin.kind == decomposition) {
       all.push_back(origin);
       if (facts.bisection && operator_of(origin) == "aten." + facts.bisection->name)
         named.push_back(origin);

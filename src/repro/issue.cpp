@@ -71,12 +71,17 @@ std::string warning_of(const ReproFacts &facts) {
   return "";
 }
 
+/// True if the row is a setting of TorchInductor under which it fails as it does without: that tells nothing apart.
+bool is_as_ever(const AblationRow &row) {
+  return row.fails.value_or(false) && row.what.starts_with(std::string(ablation_names::inductor) + ", ");
+}
+
 /// A row for each outcome, the failing ones first. What has no answer tells a reader nothing, but for TorchInductor.
 json ablation_json(const ReproFacts &facts) {
   std::map<std::pair<int, std::string>, std::vector<std::string>> rows;
   for (const auto &row : facts.ablation) {
     const int order = row.fails.value_or(false) ? 0 : row.fails ? 1 : 2;
-    if (row.has_answer || row.what == ablation_names::inductor)
+    if ((row.has_answer || row.what == ablation_names::inductor) && !(is_inductor(facts) && is_as_ever(row)))
       rows[{order, row.result}].push_back(row.what);
   }
   json list = json::array();

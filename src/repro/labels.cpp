@@ -11,11 +11,13 @@ bool has_guilty_decomposition(const ReproFacts &facts) {
   return facts.bisection && facts.bisection->guilty && facts.bisection->kind == StepKind::Decomposition;
 }
 
-/// A pass over the graph and a pattern are the same for every device; what generates code for the CPU may be wrong
-/// there alone.
-bool may_be_of_the_cpu(const ReproFacts &facts) {
-  return facts.check.device.is_cpu() &&
-         !(facts.bisection && facts.bisection->guilty && facts.bisection->kind == StepKind::Pass);
+/// Passes, patterns and lowerings are the same for every device. The code for the CPU is wrong alone where it is right
+/// without vectors, or where that code does not do what C++ would have to (an overflow).
+bool is_of_the_cpu(const ReproFacts &facts) {
+  const bool is_pass = facts.bisection && facts.bisection->guilty && facts.bisection->kind == StepKind::Pass;
+  const bool is_scalar_right = fails_under(facts, ablation_names::scalar) == std::optional(false);
+  const bool is_overflow = facts.explanation && facts.explanation->kind == "unwrapped";
+  return facts.check.device.is_cpu() && !is_pass && (is_scalar_right || is_overflow);
 }
 
 /// The first rung of the ladder dynamo, AOTAutograd, TorchInductor that fails.
@@ -70,8 +72,8 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
   } else if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
     labels.push_back(label_of_rung(facts));
-    if (labels.back().label == "module: inductor" && may_be_of_the_cpu(facts))
-      labels.push_back({"oncall: cpu inductor", "it fails on the CPU"});
+    if (labels.back().label == "module: inductor" && is_of_the_cpu(facts))
+      labels.push_back({"oncall: cpu inductor", "the code for the CPU is wrong"});
   } else if (facts.backend->parts().tracker && is_part_of_pytorch(*facts.backend)) {
     labels.push_back({"oncall: pt2", "it fails under AOTInductor"});
     labels.push_back({"module: aotinductor", "it is not known to fail elsewhere"});

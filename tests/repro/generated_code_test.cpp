@@ -1,5 +1,6 @@
 #include "repro/small_program.h"
 #include "repro/triage.h"
+#include "repro/workaround.h"
 #include "repro_minify/backend.h"
 
 #include <gtest/gtest.h>
@@ -38,8 +39,18 @@ TEST(GeneratedCode, NamesTheOperatorAloneThatExplainsTheFailure) {
   const std::string heading = generated_code_json(facts)[0]["heading"];
   EXPECT_NE(heading.find("aten.sinh"), std::string::npos) << heading;
   EXPECT_EQ(heading.find("aten.gt"), std::string::npos) << heading;
+  EXPECT_NE(explanation_sentence(facts).find("wrapped to int8. C++ promotes it to `int`."), std::string::npos);
+  facts.explanation->other = "torch.int32";
+  EXPECT_NE(explanation_sentence(facts).find("C++ does not define the overflow"), std::string::npos);
   facts.explanation->call = "torch.sin(x)";
   EXPECT_TRUE(explained_origins(facts).empty());
+}
+
+/// What is written too late is the fault of no operator's code.
+TEST(GeneratedCode, NamesNoPlaceWhereTheOrderIsWrong) {
+  ReproFacts facts = of_inductor();
+  facts.explanation = {"after", "x[:] = y", "y.sinh()"};
+  EXPECT_EQ(generated_code_json(facts)[0]["heading"], "What TorchInductor generates, without braces:");
 }
 
 TEST(GeneratedCode, OfAGradientIsTheBackwardOperators) {

@@ -155,6 +155,7 @@ TEST(Labels, NameTheFirstRungOfTheLadderThatFails) {
 
 TEST(Labels, NameThePartOfAotAutograd) {
   ReproFacts facts = plain();
+  facts.ablation.push_back({ablation_names::scalar, "passes", false});
   EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
   facts.ablation.push_back({ablation_names::aot_eager, "fails in the same way", true});
   facts.ablation.push_back({ablation_names::decomposed, "fails in the same way", true});
@@ -169,16 +170,21 @@ TEST(Labels, NameThePartOfAotAutograd) {
   EXPECT_TRUE(has_label(facts, "module: decompositions"));
 }
 
-/// A pass over the graph is the same for every device.
-TEST(Labels, OfTheCpuIsWhatAPassOverTheGraphDidNot) {
+/// Passes and lowerings are the same for every device. C++ has an overflow that PyTorch does not have.
+TEST(Labels, OfTheCpuIsWhatItsCodeAloneGetsWrong) {
   ReproFacts facts = plain();
   EXPECT_TRUE(has_label(facts, "module: correctness (silent)"));
+  EXPECT_FALSE(has_label(facts, "oncall: cpu inductor")) << "nothing says that it is right elsewhere";
+  facts.ablation.push_back({ablation_names::scalar, "passes", false});
   EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
   facts.bisection.emplace().guilty = "inductor/post_grad_passes#7";
   facts.bisection->kind = StepKind::Lowering;
   EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
   facts.bisection->kind = StepKind::Pass;
   EXPECT_FALSE(has_label(facts, "oncall: cpu inductor"));
+  facts = plain();
+  facts.explanation = {"unwrapped", "a + 1", "torch.int32"};
+  EXPECT_TRUE(has_label(facts, "oncall: cpu inductor"));
 }
 
 } // namespace

@@ -61,9 +61,13 @@ QUOTIENTS: list[tuple[str, Function]] = [
     ('torch.div(x, y, rounding_mode="trunc")', truncated),
     ("torch.floor(x / y)", lambda x, y: torch.floor(x / y)),
 ]
+REMAINDERS: list[tuple[str, Function]] = [
+    ("torch.fmod(x, y)", torch.fmod),
+    ("x - torch.floor(x / y) * y", lambda x, y: x - torch.floor(x / y) * y),
+]
 OF_TWO: dict[str, list[tuple[str, Function]]] = {
-    "remainder": [("torch.fmod(x, y)", torch.fmod)],
-    "mod": [("torch.fmod(x, y)", torch.fmod)],
+    "remainder": REMAINDERS,
+    "mod": REMAINDERS,
     "fmod": [("torch.remainder(x, y)", torch.remainder)],
     "floor_divide": QUOTIENTS,
     "floordiv": QUOTIENTS,

@@ -7,6 +7,7 @@ program that is changed in just that way (changes.py). Such a change is believed
 arguments and for others like them, wrong or right.
 """
 
+import ast
 import copy
 import dataclasses
 import functools
@@ -109,7 +110,37 @@ def in_words(repro: Any, program: Any) -> dict[str, str] | None:
         return None
     call = repro.typed.call(nodes[change.call]) if change.call else ""
     other = repro.typed.call(nodes[change.other]) if change.other in nodes else change.other
+    other = with_operands(other, call) if change.kind == "as" else other
     return {"kind": change.kind, "call": call, "other": other}
+
+
+class Operands(ast.NodeTransformer):
+    """Puts the operands of a call in the place of x and y."""
+
+    def __init__(self, operands: list[ast.expr]) -> None:
+        self.operands = dict(zip("xy", operands))
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.operands.get(node.id, node)
+
+
+def with_operands(formula: str, call: str) -> str:
+    """Returns "torch.floor(time / 0.1)" for "torch.floor(x / y)" and "time // 0.1"."""
+    try:
+        tree = ast.parse(call, mode="eval").body
+    except SyntaxError:  # a statement
+        return formula
+    if isinstance(tree, ast.BinOp):
+        operands = [tree.left, tree.right]
+    elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute):
+        of_module = isinstance(tree.func.value, ast.Name) and tree.func.value.id in ("torch", "F", "operator", "math")
+        operands = ([] if of_module else [tree.func.value]) + tree.args
+    else:
+        return formula
+    wanted = {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)} & {"x", "y"}
+    if len(operands) < len(wanted):
+        return formula
+    return ast.unparse(Operands(operands).visit(ast.parse(formula, mode="eval")))
 
 
 def same(some: Outcome, others: Outcome) -> bool:

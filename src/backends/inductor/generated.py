@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._inductor import config, decomposition, lowering
+from torch._inductor import config, cpu_vec_isa, decomposition, lowering
 from torch._inductor.graph import GraphLowering
 
 import explanation
@@ -33,6 +33,8 @@ TORCH = Path(torch.__file__).parent.parent
 KERNEL = re.compile(r"^(\w+) = async_compile\.\w+\([^\n]*'''\n(.*?)'''", re.DOTALL | re.MULTILINE)
 BOOKKEEPING = re.compile(r"#pragma|inductor_cpu_\w*integer_div|#include|^\s*[{}]*;?\s*$")
 """Lines of a kernel that say nothing about what it computes."""
+SIZES = {"uint8_t": 1, "int8_t": 1, "bool": 1, "int16_t": 2, "uint16_t": 2, "half": 2, "bfloat16": 2}
+"""The bytes of an element, for types of which a vector holds more than of float, after which loops count."""
 OVERHEAD = re.compile(r"\s*(#|del |args\.clear|assert_|arg\w*(, arg\w*)*,? = args|buf\d+ = empty_strided|return )")
 """The same of a wrapper."""
 
@@ -145,14 +147,27 @@ def same_memory(module: str, name: str, kernel: str) -> str:
 def statements_of(kernel: str) -> str:
     body = kernel.partition("{\n")[2]
     lines = [plain_indices(line) for line in body.splitlines() if not BOOKKEEPING.search(line)]
+    lanes_used = 0
     within: list[int] = []  # the indentations of what a line stands in
     shown = []
     for line in lines:
         while within and within[-1] >= indentation(line):
             within.pop()
-        shown.append("  " * len(within) + line.strip())
+        if step := re.search(r"\bfor\(.*\+=(\d+)\)", line):
+            lanes_used = int(step[1])
+        shown.append("  " * len(within) + line.strip() + lanes_comment(line, lanes_used))
         within.append(indentation(line))
     return "\n".join(shown)
+
+
+def lanes_comment(line: str, used: int) -> str:
+    """Says how many lanes of a vector are loaded where the loop leaves some of them as they are; used is its step."""
+    loaded = re.search(r"Vectorized<(\w+)>::loadu\([^,]*, (\d+)\)", line)
+    size = SIZES.get(loaded[1]) if loaded else None
+    if not loaded or not size or not used:
+        return ""
+    lanes = cpu_vec_isa.pick_vec_isa().bit_width() // 8 // size
+    return f"  // {loaded[2]} of {lanes} lanes" if used < lanes else ""
 
 
 def plain_indices(line: str) -> str:
@@ -178,6 +193,8 @@ def where(origin: dict[str, Any], lanes: bool) -> dict[str, Any] | None:
         function = inspect.unwrap(getattr(found, "__func__", found))
         name = function.__qualname__
         origin = {**origin, "kind": "code generation"}
+    elif "<locals>" in function.__qualname__:  # one of many that a factory makes, whose place says nothing
+        return None
     try:
         file = Path(inspect.getsourcefile(function) or "").relative_to(TORCH)
         lines, line = inspect.getsourcelines(function)

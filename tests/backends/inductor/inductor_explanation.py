@@ -12,7 +12,7 @@ sys.path.insert(0, sys.argv.pop(1))
 import torch
 from torch.fx import Graph, GraphModule
 
-from explanation import Side, explained
+from explanation import Side, explained, with_operands
 
 
 def program(*calls, inputs=1):
@@ -149,6 +149,17 @@ class Explanations(unittest.TestCase):
         self.assertIsNone(explanation(module, lambda x: (x > 5,), torch.tensor([3])))
         module = program((torch.abs, "%0"), ("add", "%abs_1", 1))
         self.assertIsNone(explanation(module, lambda x: (torch.full_like(x, 3) + x * 0,), torch.tensor([2.5])))
+
+    def test_a_formula_has_the_operands_of_the_call(self):
+        formula = "x - torch.floor(x / y) * y"
+        self.assertEqual(with_operands(formula, "(a + 1) % 0.5"), "a + 1 - torch.floor((a + 1) / 0.5) * 0.5")
+        self.assertEqual(with_operands("torch.floor(x / y)", "torch.div(a, b, rounding_mode=m)"), "torch.floor(a / b)")
+        self.assertEqual(with_operands("torch.trunc(x)", "a.round()"), "torch.trunc(a)")
+        for other in ("a %= 2", "torch.div()", "a[0]"):
+            self.assertEqual(with_operands(formula, other), formula)
+        module = program((operator.mod, "%0", float("inf")))
+        found = explanation(module, lambda x: (x - torch.floor(x / float("inf")) * float("inf"),), torch.ones(1))
+        self.assertEqual(found, ("as", "mod", formula))
 
     def test_what_fits_these_sizes_alone_is_not_believed(self):
         """Where each element is written once, a mean without what was there is the last that was written."""

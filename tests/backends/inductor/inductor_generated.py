@@ -71,6 +71,11 @@ class OfACompiledProgram(unittest.TestCase):
         self.assertNotIn("//", watched(lambda x: x.mul_(2), torch.ones(2))["code"], "in_ptr0 is not read")
         self.assertNotIn("//", watched(lambda x: x * 2, torch.ones(2))["code"])
 
+    def test_lanes_that_a_loop_leaves_as_they_are(self):
+        code = watched(torch.amin, torch.full((4, 2), 2, dtype=torch.uint8))["code"]
+        self.assertRegex(code, r"loadu\(in_ptr0 \+ x0, 8\);  // 8 of (32|64) lanes")
+        self.assertNotIn("lanes", watched(torch.amin, torch.ones(4, 2))["code"])
+
     def test_an_index_has_no_casts(self):
         found = watched(lambda x: x.flip(0), torch.ones(2, dtype=torch.int16))
         self.assertIn("[1 + ((-1)*x0)]", found["code"])
