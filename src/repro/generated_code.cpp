@@ -53,7 +53,7 @@ std::string place(const Origin &origin) {
   return markdown_code(origin.function) + ", " + markdown_code(origin.file + ":" + std::to_string(origin.line));
 }
 
-/// True if the order in which things are written is wrong, for which no operator's code is to blame.
+/// True if the order of writes is wrong, for which no operator's code is to blame.
 bool is_of_order(const ReproFacts &facts) {
   if (!facts.explanation)
     return false;

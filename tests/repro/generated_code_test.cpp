@@ -46,7 +46,7 @@ TEST(GeneratedCode, NamesTheOperatorAloneThatExplainsTheFailure) {
   EXPECT_TRUE(explained_origins(facts).empty());
 }
 
-/// What is written too late is the fault of no operator's code.
+/// A write that comes too late is the fault of no operator's code.
 TEST(GeneratedCode, NamesNoPlaceWhereTheOrderIsWrong) {
   ReproFacts facts = of_inductor();
   facts.explanation = {"after", "x[:] = y", "y.sinh()"};

@@ -63,7 +63,7 @@ QUOTIENTS: list[tuple[str, Function]] = [
 ]
 REMAINDERS: list[tuple[str, Function]] = [
     ("torch.fmod(x, y)", torch.fmod),
-    ("x - torch.floor(x / y) * y", lambda x, y: x - torch.floor(x / y) * y),
+    ("x - x // y * y", lambda x, y: x - torch.floor_divide(x, y) * y),
 ]
 OF_TWO: dict[str, list[tuple[str, Function]]] = {
     "remainder": REMAINDERS,
