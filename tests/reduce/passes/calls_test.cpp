@@ -51,7 +51,8 @@ TEST(Calls, OfOperatorsHaveTheirDefaults) {
       R"IR(
 graph(%x : Tensor, %y : Tensor, %w : Tensor):)IR" +
           call_constant("call", R"({"f":"torch.ops.aten.cross_entropy_loss.default",)"
-                                R"("a":[{"%":0},{"%":1},{"%":2},{"%":3},{"%":4},{"%":5}]})") + R"IR(
+                                R"("a":[{"%":0},{"%":1},{"%":2},{"%":3},{"%":4},{"%":5}]})") +
+          R"IR(
   %one : int = prim::Constant[value=1]()
   %smoothing : float = prim::Constant[value=0.5]()
   %z : Tensor = fx::tensor(%call, %x, %y, %w, %one, %one, %smoothing)
