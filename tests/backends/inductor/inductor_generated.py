@@ -66,9 +66,19 @@ class OfACompiledProgram(unittest.TestCase):
         self.assertEqual(depths[-1], 0)
 
     def test_arguments_that_are_the_same_memory(self):
-        code = watched(lambda x: torch._foreach_mul_([x], [x.flip(0)]), torch.ones(2))["code"]
-        self.assertTrue(code.startswith("// in_ptr0 and out_ptr0 are the same memory\n"), code)
-        self.assertNotIn("//", watched(lambda x: x.mul_(2), torch.ones(2))["code"], "in_ptr0 is not read")
+        kernel = 'extern "C" void kernel(const float* in_ptr0,\n  float* out_ptr0)\n{\n out_ptr0[0] = in_ptr0[1];\n}\n'
+
+        def said(call):
+            return generated.same_memory(f"        {call}\n", "fused", kernel)
+
+        self.assertEqual(said("fused(arg0_1, arg0_1)"), "// in_ptr0 and out_ptr0 are the same memory")
+        self.assertEqual(said("fused(reinterpret_tensor(buf0, (2, ), (1, ), 0), buf0)"),
+                         "// in_ptr0 and out_ptr0 are the same memory")  # fmt: skip
+        self.assertEqual(said("buf1 = arg0_1; del arg0_1  # reuse\n        fused(arg0_1, buf1)"),
+                         "// in_ptr0 and out_ptr0 are the same memory")  # fmt: skip
+        self.assertEqual(said("fused(arg0_1, buf0)"), "")
+        kernel = kernel.replace("in_ptr0[1]", "0")  # which is not read then
+        self.assertEqual(said("fused(arg0_1, arg0_1)"), "")
         self.assertNotIn("//", watched(lambda x: x * 2, torch.ones(2))["code"])
 
     def test_lanes_that_a_loop_leaves_as_they_are(self):
