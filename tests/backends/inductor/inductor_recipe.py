@@ -93,7 +93,7 @@ class AnyFinder:
     def find_spec(self, name, path, target=None):
         import importlib.machinery
 
-        if name.partition(".")[0] in ("onnxruntime", "openvino", "executorch", "tvm", "iree"):
+        if name.partition(".")[0] in ("onnx", "onnxruntime", "openvino", "executorch", "tvm", "iree"):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
