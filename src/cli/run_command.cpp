@@ -158,7 +158,7 @@ private:
     MinifyOptions how = how_;
     how.backends = backends;
     const auto graphs = open_model(options_.model, how);
-    const bool is_shared = graphs.size() == 1 && split_backend_names(options_.backends).size() > 1;
+    const bool is_shared = graphs.size() == 1 && !is_one_backend(options_);
     Form &form = forms_.emplace_back(Form{kind, {}});
     for (const MinifyOptions &graph : graphs)
       form.graphs.push_back({graph, is_shared});

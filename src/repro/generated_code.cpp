@@ -1,6 +1,7 @@
 #include "core/escape.h"
 #include "core/text.h"
 #include "repro/triage.h"
+#include "repro/workaround.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,14 +42,14 @@ std::string call_of(const Origin &origin) {
   return base + "(";
 }
 
-/// "aten.round.decimals"; "aten.sinh" for aten.sinh.default.
+/// Returns the name without the overload that most have: "aten.sinh" for aten.sinh.default.
 std::string operator_of(const Origin &origin) {
   constexpr std::string_view plain = ".default";
   const std::string &name = origin.operator_name;
   return name.ends_with(plain) ? name.substr(0, name.size() - plain.size()) : name;
 }
 
-/// "`CppVecOverrides.sinh`, `torch/_inductor/codegen/cpp.py:1503`".
+/// Returns where PyTorch has it: "`CppVecOverrides.sinh`, `torch/_inductor/codegen/cpp.py:1503`".
 std::string place(const Origin &origin) {
   return markdown_code(origin.function) + ", " + markdown_code(origin.file + ":" + std::to_string(origin.line));
 }
@@ -79,7 +80,7 @@ std::vector<Origin> guilty_decompositions(const ReproFacts &facts) {
   for (const Origin &origin : facts.generated->origins)
     if (origin.kind == decomposition) {
       all.push_back(origin);
-      if (facts.bisection && operator_of(origin) == "aten." + facts.bisection->name)
+      if (facts.bisection && origin.operator_name == whole_operator_name(facts.bisection->name))
         named.push_back(origin);
     }
   return named.empty() ? all : named;

@@ -99,7 +99,7 @@ BothValues both_values(const ReproFacts &facts);
 // The code that TorchInductor makes of the program, for issue.md.
 
 /// Returns the origins that are of the call which explains the failure: of "torch.abs(x)" those of "aten.abs.default".
-/// Of a failure in gradients, the backward operators where there are any.
+/// Where the failure is one of gradients, and operators of the backward pass are among them, these alone are returned.
 std::vector<GeneratedCode::Origin> explained_origins(const ReproFacts &facts);
 
 /// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}, "folded": {"lines"}}, the last two

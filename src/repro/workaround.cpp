@@ -177,11 +177,14 @@ std::string added_lines(const std::string &script, const Workaround &workaround)
 
 } // namespace
 
+std::string whole_operator_name(const std::string &name) {
+  return name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
+}
+
 std::string fallback_for(const std::string &name) {
   if (!is_name(name))
     return "";
-  const std::string overload = name.find('.') == std::string::npos ? "aten." + name + ".default" : name;
-  return "torch._inductor.lowering.make_fallback(torch.ops." + overload + ", override_decomp=True)";
+  return "torch._inductor.lowering.make_fallback(torch.ops." + whole_operator_name(name) + ", override_decomp=True)";
 }
 
 std::string with_workaround(const std::string &script, const Workaround &workaround) {

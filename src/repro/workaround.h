@@ -23,6 +23,10 @@ struct WorkaroundQuestion {
 /// another one. Some seconds; throws Interrupted.
 std::optional<Workaround> find_workaround(const ReproFacts &facts, const WorkaroundQuestion &question);
 
+/// Returns the operator's name in torch.ops for the one that the bisector has: "aten.sinh.default" for "sinh"; a name
+/// with a dot in it, "aten.div.Tensor_mode", is whole.
+std::string whole_operator_name(const std::string &name);
+
 /// Returns the line with which eager computes an operator whose lowering is guilty, named as the bisector names it:
 /// "sinh" (of ATen, without an overload) or "aten.div.Tensor_mode". Empty for what is no such name.
 std::string fallback_for(const std::string &name);

@@ -100,6 +100,9 @@ TEST(GeneratedCode, IsOfTheGuiltyDecompositionAlone) {
   const nlohmann::json blocks = generated_code_json(facts);
   ASSERT_EQ(blocks.size(), 1);
   EXPECT_FALSE(blocks[0].contains("python_code")) << "its source is too long to be shown";
+  facts.bisection->name = "aten.round.decimals"; // the bisector's name for what has another overload than the default
+  ASSERT_EQ(generated_code_json(facts).size(), 1);
+  EXPECT_TRUE(generated_code_json(facts)[0].contains("python_code"));
 }
 
 TEST(GeneratedCode, SaysWhereTheGuiltyPassIs) {

@@ -81,10 +81,13 @@ def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: 
     changes = changes_of(module, noting.dtypes)
     alike = [(change, Side(change.run, state, compiled.of_gradients)) for change in changes]
     alike = [(change, side) for change, side in alike if same(side.outcome(arguments), found)]
-    for given, larger in others_like(arguments) if alike else ():
-        expected, found = eager.outcome(given), compiled.outcome(given)
+    for given, larger in others_like(arguments):
+        if not alike:
+            return None
+        expected = eager.outcome(given)
+        found = compiled.outcome(given) if expected is not None else None
         # For larger ones another program is compiled, which may be right.
-        if expected is None or found is None or larger and same(found, expected):
+        if found is None or larger and same(found, expected):
             continue
         alike = [(change, side) for change, side in alike if same(side.outcome(given), found)]
     return alike[0][0] if alike else None
@@ -98,7 +101,7 @@ def in_words(repro: Any, program: Any) -> dict[str, str] | None:
     module, template = repro.graph_of(repro.script)
     fx_candidate.with_results(module.graph, template)
     module.recompile()
-    given = [tensor for _, role, _, tensor in repro.inputs if role == "input"]
+    given = [tensor for _, tensor in repro.arguments]
     placeholders = [node.target for node in module.graph.find_nodes(op="placeholder")]
     if placeholders != [f"argument_{place}" for place in range(len(given))]:
         return None

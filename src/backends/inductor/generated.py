@@ -17,6 +17,7 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 from torch._inductor import config, cpu_vec_isa, decomposition, lowering
@@ -36,7 +37,7 @@ BOOKKEEPING = re.compile(r"#pragma|inductor_cpu_\w*integer_div|#include|^\s*[{}]
 SIZES = {"uint8_t": 1, "int8_t": 1, "bool": 1, "int16_t": 2, "uint16_t": 2, "half": 2, "bfloat16": 2}
 """The bytes of an element, for types of which a vector holds more than of float, after which loops count."""
 OVERHEAD = re.compile(r"\s*(#|del |args\.clear|assert_|arg\w*(, arg\w*)*,? = args|buf\d+ = empty_strided|return )")
-"""The same of a wrapper."""
+"""Lines of what calls the kernels that say nothing about what is called."""
 
 
 class Watch(contextlib.ExitStack):
@@ -49,11 +50,12 @@ class Watch(contextlib.ExitStack):
         super().__enter__()
         self.enter_context(config.patch(fx_graph_cache=False))
         self.enter_context(torch._functorch.config.patch(enable_autograd_cache=False))
-        self.enter_context(replaced(GraphLowering, "save_output_code", staticmethod(self.code.append)))
-        self.enter_context(replaced(GraphLowering, "call_function", self.lowering_of(GraphLowering.call_function)))
+        called = self.lowering_of(GraphLowering.call_function)
+        self.enter_context(mock.patch.object(GraphLowering, "save_output_code", staticmethod(self.code.append)))
+        self.enter_context(mock.patch.object(GraphLowering, "call_function", called))
         table = decomposition.decompositions
-        self.callback(table.update, dict(table))
-        table.update({operator: self.noted(operator, function) for operator, function in table.items()})
+        noted = {operator: self.noted(operator, function) for operator, function in table.items()}
+        self.enter_context(mock.patch.dict(table, noted))
         decomposition.fast_random_decomps.cache_clear()
         self.callback(decomposition.fast_random_decomps.cache_clear)
         return self
@@ -87,7 +89,8 @@ class Watch(contextlib.ExitStack):
         self.origins.setdefault(f"{kind} {operator}", {"operator": str(operator), "kind": kind, "function": function})
 
     def shown(self) -> dict[str, Any]:
-        """Without what is too much to be read, or was not compiled."""
+        """Returns what was noted, as the head of this file has it. What is too much to be read is left empty, and so is
+        what was not compiled."""
         module = self.code[-1] if self.code else ""
         language, code = statements_of_kernels(module)
         calls = statements_of_calls(module)
@@ -99,16 +102,6 @@ class Watch(contextlib.ExitStack):
         if len(code.splitlines()) + len(calls) > MOST_LINES:
             language, code, calls = "", "", []
         return {"language": language, "code": code, "calls": "\n".join(calls), "origins": origins}
-
-
-@contextlib.contextmanager
-def replaced(owner: Any, name: str, value: Any) -> Any:
-    old = inspect.getattr_static(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, old)
 
 
 def statements_of_calls(module: str) -> list[str]:
@@ -135,12 +128,12 @@ def same_memory(module: str, name: str, kernel: str) -> str:
     given = re.findall(r"(?:reinterpret_tensor\()?(\w+)(?:, \(.*?\), \d+\))?(?:, |$)", called[1] if called else "")
     if len(parameters) != len(given):
         return ""
+    body = kernel.partition("{\n")[2]
     reused = dict(re.findall(r"^ *(\w+) = (\w+); *del", module, re.MULTILINE))
     together: dict[str, list[str]] = {}
     for parameter, value in zip(parameters, given):
-        if not re.search(rf"\b{parameter}\b", kernel.partition("{\n")[2]):
-            continue
-        together.setdefault(reused.get(value, value), []).append(parameter)
+        if re.search(rf"\b{parameter}\b", body):
+            together.setdefault(reused.get(value, value), []).append(parameter)
     return "\n".join(f"// {' and '.join(names)} are the same memory" for names in together.values() if len(names) > 1)
 
 
@@ -202,8 +195,7 @@ def where(origin: dict[str, Any], lanes: bool) -> dict[str, Any] | None:
         return None
     is_shown = origin["kind"] == "decomposition" and len(lines) <= MOST_SOURCE
     source = textwrap.dedent("".join(lines)).strip() if is_shown else ""
-    return {**origin, "operator": origin["operator"], "function": name, "file": str(file), "line": line,
-            "source": source}  # fmt: skip
+    return {**origin, "function": name, "file": str(file), "line": line, "source": source}
 
 
 def passes_named(name: str) -> list[dict[str, Any]]:
@@ -234,7 +226,7 @@ def code_generator(lanes: bool) -> type:
 
 def of_program(repro: Any, program: Any) -> dict[str, Any] | None:
     """`repro` is an emit.Repro, `program` the candidate.Program of the same program, which is compiled here."""
-    given = [value for _, role, _, value in repro.inputs if role == "input"]
+    given = [value for _, value in repro.arguments]
     side = explanation.Side(program.call, list(program.state.values()), bool(repro.facts.get("of_gradients")))
     try:
         with Watch() as watch:

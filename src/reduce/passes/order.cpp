@@ -150,16 +150,18 @@ int difficulty(Role role) {
   return 4;
 }
 
+bool is_same_constant(const c10::IValue &one, const c10::IValue &other) {
+  if (one.isScalar() && other.isScalar() && !one.isBool() && !other.isBool())
+    return one.toScalar().equal(other.toScalar().toDouble());
+  return one == other;
+}
+
 bool is_default_argument(const Node *node, size_t i) {
   const auto *argument = argument_of(node, i);
   if (!argument || !argument->default_value() || node->input(i)->node()->kind() != torch::jit::prim::Constant)
     return false;
   const auto value = torch::jit::toIValue(node->input(i));
-  const auto &expected = *argument->default_value();
-  // A number may be written as an int or as a float.
-  if (value && value->isScalar() && expected.isScalar() && !value->isBool() && !expected.isBool())
-    return value->toScalar().equal(expected.toScalar().toDouble());
-  return value && *value == expected;
+  return value && is_same_constant(*value, *argument->default_value());
 }
 
 int difficulty_of_argument(const Node *node, size_t argument) {

@@ -27,6 +27,8 @@ int difficulty(at::ScalarType dtype);
 int difficulty(Role role);
 /// Returns how hard one argument of a node is if it is a constant; 0 for the default of the operator's schema.
 int difficulty_of_argument(const torch::jit::Node *node, size_t argument);
+/// True if two constants are the same argument: a number may be written as an int or as a float.
+bool is_same_constant(const c10::IValue &one, const c10::IValue &other);
 /// True if argument `i` of the node is the constant that its schema has as default.
 bool is_default_argument(const torch::jit::Node *node, size_t i);
 /// Returns how hard all constants in a graph are together, each counted as often as it is used.

@@ -1,6 +1,7 @@
 #include "reduce/passes/schema_defaults.h"
 
 #include "program/python_call.h"
+#include "reduce/passes/order.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -45,13 +46,6 @@ json literal_of(const c10::IValue &value) {
   return value.isString() ? json{{"text", value.toStringRef()}} : json();
 }
 
-/// An int stands where the schema has a number of either kind.
-bool same_value(const c10::IValue &one, const c10::IValue &other) {
-  if (one.isScalar() && other.isScalar() && !one.isBool() && !other.isBool())
-    return one.toScalar().toDouble() == other.toScalar().toDouble();
-  return one.tagKind() == other.tagKind() && one == other;
-}
-
 } // namespace
 
 std::vector<DefaultArgument> arguments_with_defaults(const Node *node) {
@@ -71,7 +65,7 @@ std::vector<DefaultArgument> arguments_with_defaults(const Node *node) {
       continue;
     const auto value = constant_at(node, given[place]);
     // A tensor is left out where there may be none; another computed value is not for this pass to judge.
-    if (value ? !same_value(*value, *fallback) : fallback->isNone())
+    if (value ? !is_same_constant(*value, *fallback) : fallback->isNone())
       found.push_back({place, literal});
   }
   return found;
