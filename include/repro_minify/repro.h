@@ -59,9 +59,23 @@ struct VersionRow {
 
 /// A change of the reduced program with which eager gives what the backend gives, for its inputs and for others.
 struct Explanation {
-  std::string kind;  ///< "left out", "before", "after", "sees itself", "without", "with", "as", "in"
+  std::string kind;  ///< as changes.py has it: "left out", "before", "with", ...
   std::string call;  ///< the call that is changed, as repro.py has it; empty: all that `other` can be done to
   std::string other; ///< before or after which call it runs, without which argument, as which function, in which dtype
+  std::string operator_name = {}; ///< what `call` calls: "abs"; empty where `call` is
+};
+
+/// For which other inputs the reduced program is wrong too (backends/inductor/conditions.py).
+struct Conditions {
+  struct Case {
+    std::string what; ///< "int8"; "1-d"; "the first dimension", which is three times as long
+    std::string kind; ///< "dtype", "rank", "size"
+    bool fails = false;
+  };
+  std::string dtype;                              ///< of the inputs as they are
+  std::optional<std::vector<std::int64_t>> sizes; ///< of all of them; none where they differ
+  std::vector<Case> cases;                        ///< those that eager takes
+  bool is_numpys = false;                         ///< NumPy gives what eager gives
 };
 
 /// The code that TorchInductor makes of the reduced program (backends/inductor/generated.py).
@@ -149,6 +163,7 @@ struct ReproFacts {
   std::vector<AblationRow> ablation;
   std::optional<Explanation> explanation;
   std::optional<GeneratedCode> generated;
+  Conditions conditions;
   std::optional<Workaround> workaround;
   std::vector<VersionRow> versions; ///< the one that was reduced under first; empty: no other was asked
   std::string environment;          ///< what torch.utils.collect_env prints; empty: not known

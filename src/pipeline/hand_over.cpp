@@ -267,12 +267,14 @@ void find_out_more(MinifyJob &job, const Program &program, const ModuleFactory &
     find_guilty_step(job, factory);
   session.phases.enter("confirm");
   ReproFacts &facts = job.facts;
-  if (job.has_oracle() || interrupted || !is_comparison(facts.signature.kind))
+  if (job.has_oracle() || interrupted)
+    return;
+  find_how(job, program);
+  if (!is_comparison(facts.signature.kind))
     return;
   facts.reads_unwritten = reads_unwritten_memory(factory, session.backend, session.check, session.limits());
   facts.movement =
       movement_of_eager(factory, session.backend, session.check, facts.reduced, facts.signature, session.limits());
-  find_how(job, program);
 }
 
 // model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the

@@ -103,7 +103,8 @@ std::string evidence(const Program &program, const ReproFacts &facts) {
   if (!facts.explanation && is_comparison(facts.signature.kind)) // an exception stands in the title and in the log
     parts.push_back(sentence(program, facts));
   for (const std::string &part :
-       {explanation_sentence(facts), is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
+       {explanation_sentence(facts), std::string(facts.conditions.is_numpys ? "NumPy gives what eager gives." : ""),
+        conditions_sentence(facts.conditions), is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
         of_settings(facts), of_guilty_step(facts), of_strict_mode(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);

@@ -48,6 +48,15 @@ GeneratedCode generated_code_of(const json &parts) {
   return code;
 }
 
+Conditions conditions_of(const json &answer) {
+  Conditions conditions{answer.at("dtype"), {}, {}, answer.at("is_numpys")};
+  if (const json &sizes = answer.at("sizes"); !sizes.is_null())
+    conditions.sizes = sizes.get<std::vector<std::int64_t>>();
+  for (const json &each : answer.at("cases"))
+    conditions.cases.push_back({each.at("what"), each.at("kind"), each.at("fails")});
+  return conditions;
+}
+
 std::string clause(const Explanation &change) {
   const std::string call = markdown_code(change.call), other = markdown_code(change.other);
   if (change.kind == "left out")
@@ -56,9 +65,8 @@ std::string clause(const Explanation &change) {
     return call + " runs " + change.kind + " " + other;
   if (change.kind == "sees itself")
     return call + " reads elements that it has written already";
-  constexpr std::string_view divisor = "divisor_override=";
-  if (change.kind == "with" && change.other.starts_with(divisor))
-    return call + " divides by " + change.other.substr(divisor.size()) + " everywhere";
+  if (change.kind == "divides by")
+    return call + " divides by " + change.other + " everywhere";
   if (change.kind == "with")
     return call + " is computed with " + other;
   if (change.kind == "without")
@@ -76,7 +84,7 @@ std::string clause(const Explanation &change) {
 
 void find_explanation(const Program &program, ReproFacts &facts, const Limits &limits) {
   const ReproInPython *python = facts.backend->parts().repro_in_python;
-  if (!python || !is_comparison(facts.signature.kind))
+  if (!python || !(is_comparison(facts.signature.kind) || facts.signature.kind == FailureKind::Exception))
     return;
   const JobEnd job_end = run_in_sandbox(
       [&](Child &child) {
@@ -90,7 +98,8 @@ void find_explanation(const Program &program, ReproFacts &facts, const Limits &l
   require_reply(job_end);
   const json answer = json::parse(job_end.reply);
   if (const json &change = answer.at("change"); !change.is_null())
-    facts.explanation = Explanation{change.at("kind"), change.at("call"), change.at("other")};
+    facts.explanation = Explanation{change.at("kind"), change.at("call"), change.at("other"), change.at("operator")};
+  facts.conditions = conditions_of(answer);
   if (const json &generated = answer.at("generated"); !generated.is_null())
     facts.generated = generated_code_of(generated);
 }

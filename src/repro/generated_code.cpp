@@ -29,17 +29,17 @@ bool is_backward(const Origin &origin) {
   return origin.operator_name.find("_backward.") != std::string::npos;
 }
 
-/// Returns ".avg_pool2d(" for aten.avg_pool2d_backward.default; empty for what has no overload.
-std::string call_of(const Origin &origin) {
+/// Returns "avg_pool2d" for aten.avg_pool2d_backward.default; empty for what has no overload.
+std::string called_by(const Origin &origin) {
   constexpr std::string_view backward = "_backward";
   const std::string &name = origin.operator_name;
   const size_t first = name.find('.'), last = name.rfind('.');
   if (first == std::string::npos || first == last)
     return "";
-  std::string base = name.substr(first, last - first);
+  std::string base = name.substr(first + 1, last - first - 1);
   if (base.ends_with(backward))
     base.erase(base.size() - backward.size());
-  return base + "(";
+  return base;
 }
 
 /// Returns the name without the overload that most have: "aten.sinh" for aten.sinh.default.
@@ -126,8 +126,7 @@ std::vector<Origin> explained_origins(const ReproFacts &facts) {
   if (!facts.explanation || !facts.generated)
     return found;
   for (const Origin &origin : facts.generated->origins)
-    if (const std::string call = call_of(origin);
-        !call.empty() && facts.explanation->call.find(call) != std::string::npos)
+    if (const std::string name = called_by(origin); !name.empty() && name == facts.explanation->operator_name)
       found.push_back(origin);
   if (facts.signature.where == "gradient" && std::any_of(found.begin(), found.end(), is_backward))
     std::erase_if(found, [](const Origin &origin) { return !is_backward(origin); });

@@ -226,10 +226,11 @@ std::string headline(const Program &program, const ReproFacts &facts, const std:
   const std::string what = is_short ? "`" + statement + "`" : operators_in_words(program);
   const std::string happens = what_happens(program, facts, unquoted), guilty = blamed_in_title(facts);
   const std::string by = guilty.empty() || happens.find(guilty) != std::string::npos ? "" : " (" + guilty + ")";
-  const std::string how = explanation_clause(facts);
+  const std::string how = explanation_clause(facts), condition = condition_in_title(facts.conditions);
+  const bool says_it = condition.empty() || how.find(condition) != std::string::npos;
   if (call.empty() && !how.empty() && how.size() <= most_of_statement)
-    return title_of(facts) + ": " + how + by + "; " + happens;
-  return title_of(facts) + ": " + what + " " + happens + by;
+    return title_of(facts) + ": " + how + (says_it ? "" : ", for " + condition) + by + "; " + happens;
+  return title_of(facts) + ": " + what + (condition.empty() ? " " : " of " + condition + " ") + happens + by;
 }
 
 std::string sentence(const Program &program, const ReproFacts &facts) {

@@ -107,4 +107,13 @@ std::vector<GeneratedCode::Origin> explained_origins(const ReproFacts &facts);
 /// kernel. Empty where the failure begins before TorchInductor, or the backend is another one.
 nlohmann::json generated_code_json(const ReproFacts &facts);
 
+// For which other inputs the program is wrong too.
+
+/// "With the same values it fails for `int8` too; it is right for `int32`."; empty where nothing was asked.
+std::string conditions_sentence(const Conditions &conditions);
+
+/// Returns what bounds the failure, for a title: "uint8", "shape [1, 3]", "uint8[1, 3]", "a 0-d tensor"; empty where it
+/// is not bound so.
+std::string condition_in_title(const Conditions &conditions);
+
 } // namespace repro_minify

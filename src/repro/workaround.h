@@ -41,9 +41,10 @@ std::string workaround_sentence(const ReproFacts &facts);
 // How a wrong result comes about: the change of the program with which eager gives it too.
 
 /// Asks a backend that is used from Python which change of the reduced program gives in eager what the backend gives,
-/// for its inputs and for others (backends/inductor/explanation.py), and what code it makes of the program; fills
-/// `explanation` and `generated` of `facts`, where there are any. Does nothing where the failure is not one of results
-/// alone. Throws std::runtime_error where there is no answer.
+/// for its inputs and for others (backends/inductor/explanation.py), what code it makes of the program, and for which
+/// other inputs it fails; fills `explanation`, `generated` and `conditions` of `facts`, where there are any. Does
+/// nothing where the failure is neither one of results nor an exception. Throws std::runtime_error where there is no
+/// answer.
 void find_explanation(const Program &program, ReproFacts &facts, const Limits &limits);
 
 /// Returns a clause of Markdown: "`x[:1] = 9` runs before `y.add_(1)`"; empty where no explanation is known.

@@ -25,7 +25,7 @@ TEST(Explanation, SaysWhatEagerIsChangedBy) {
   EXPECT_EQ(sentence_of("in", "", "torch.float32"), begin + "all of it is computed and kept in float32.");
   EXPECT_EQ(sentence_of("unwrapped", "a + 1", "torch.int16"), begin + "`a + 1` is not wrapped to int16.");
   EXPECT_EQ(sentence_of("unwrapped", "a + 1", "torch.int32"), begin + "`a + 1` overflows int32 and does not wrap.");
-  EXPECT_EQ(sentence_of("with", "f(x)", "divisor_override=9"), begin + "`f(x)` divides by 9 everywhere.");
+  EXPECT_EQ(sentence_of("divides by", "f(x)", "9"), begin + "`f(x)` divides by 9 everywhere.");
 }
 
 TEST(Explanation, QuotesTheModelSafely) {

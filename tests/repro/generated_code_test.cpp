@@ -34,7 +34,7 @@ TEST(GeneratedCode, IsTheKernelWhereDecompositionsAreRight) {
 
 TEST(GeneratedCode, NamesTheOperatorAloneThatExplainsTheFailure) {
   ReproFacts facts = of_inductor();
-  facts.explanation = {"unwrapped", "torch.sinh(x)", "torch.int8"};
+  facts.explanation = {"unwrapped", "torch.sinh(x)", "torch.int8", "sinh"};
   facts.generated->origins.push_back({"aten.gt.Scalar", "code generation", "gt", "torch/a.py", 1, ""});
   const std::string heading = generated_code_json(facts)[0]["heading"];
   EXPECT_NE(heading.find("aten.sinh"), std::string::npos) << heading;
@@ -42,7 +42,7 @@ TEST(GeneratedCode, NamesTheOperatorAloneThatExplainsTheFailure) {
   EXPECT_NE(explanation_sentence(facts).find("wrapped to int8. C++ promotes it to `int`."), std::string::npos);
   facts.explanation->other = "torch.int32";
   EXPECT_NE(explanation_sentence(facts).find("C++ does not define the overflow"), std::string::npos);
-  facts.explanation->call = "torch.sin(x)";
+  facts.explanation->operator_name = "sin";
   EXPECT_TRUE(explained_origins(facts).empty());
 }
 
@@ -56,7 +56,7 @@ TEST(GeneratedCode, NamesNoPlaceWhereTheOrderIsWrong) {
 TEST(GeneratedCode, OfAGradientIsTheBackwardOperators) {
   ReproFacts facts = of_inductor();
   facts.signature.where = "gradient";
-  facts.explanation = {"with", "F.avg_pool2d(x, 2)", "divisor_override=4"};
+  facts.explanation = {"divides by", "F.avg_pool2d(x, 2)", "4", "avg_pool2d"};
   facts.generated->origins = {
       {"aten.avg_pool2d.default", "lowering", "avg_pool2d", "torch/a.py", 1, ""},
       {"aten.avg_pool2d_backward.default", "lowering", "avg_pool2d_backward", "torch/a.py", 2, ""}};

@@ -20,13 +20,13 @@ import torch._dynamo
 import torch._inductor
 import torch._inductor.compile_fx
 
+import about
 import ahead_of_time
 import bisector
 import device_memory
 import emit_fx
 import emit_recipe
 import entries
-import explanation
 import fx_candidate
 import fx_graph
 import generated
@@ -319,14 +319,14 @@ class Candidate:
         return {"programs": [repro.parts() for repro in programs(*program_of(header, blobs))]}, []
 
     def explain(self, header, blobs):
-        """A change of the program that gives in eager what is compiled, as explanation.in_words() has it, and the code
-        that TorchInductor makes of it."""
+        """What a report says of how the program comes to fail: see about.py."""
         self.begin(header)
         programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
         with settings(header["settings"]):
             repro, program = programs(*program_of(header, blobs))[0], Program(header, blobs)
-            shown = None if entries.recipe_in_use else generated.of_program(repro, program)
-            return {"change": explanation.in_words(repro, program), "generated": shown}, []
+            of_inductor = not entries.recipe_in_use
+            shown = generated.of_program(repro, program, Program(header, blobs)) if of_inductor else None
+            return {**about.program(repro, program), "generated": shown}, []
 
     def artefact(self, header, blobs):
         """The files that the runtime of a recipe loads."""

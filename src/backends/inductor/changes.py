@@ -95,7 +95,7 @@ for."""
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    kind: str  # "left out", "before", "after", "sees itself", "without", "with", "as", "in" or "unwrapped"
+    kind: str  # "left out", "before", "after", "sees itself", "without", "with", "divides by", "as", "in", "unwrapped"
     call: str  # the node that is changed; empty: all that this can be done to
     other: str = ""  # a node; the name of an argument, and its value; a function; a dtype
     run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
@@ -206,7 +206,7 @@ def other_arguments(module: GraphModule, node: Node) -> Iterator[Change]:
                 yield Change("without", node.name, f"{name}={given!r}", with_value(default))
             elif other := OTHER_VALUES.get((fx_effects.called_name(node), name)):
                 value = other(bound or {})
-                yield Change("with", node.name, f"{name}={value}", with_value(value))
+                yield Change("divides by", node.name, str(value), with_value(value))
             elif isinstance(default, bool) or default is None and parameter.type in ("Any", "Optional[bool]"):
                 yield Change("with", node.name, f"{name}={not default}", with_value(not default))
 

@@ -20,6 +20,7 @@ from torch.utils import _pytree as pytree
 
 import emit_fx
 import fx_candidate
+import fx_effects
 from calls import attribute_name
 from changes import Change, Noting, changes_of
 
@@ -70,9 +71,6 @@ def asks_for_gradient(value: Any) -> bool:
 
 def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: list[torch.Tensor]) -> Change | None:
     """`compiled` takes the same arguments as `module`, whose tensors are `state`."""
-    calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
-    if len(calls) > MOST_CALLS or any(node.meta.get("modes") for node in calls):
-        return None
     noting = Noting(module)
     eager = Side(noting.run, state, compiled.of_gradients)
     found, expected = compiled.outcome(arguments), eager.outcome(arguments)
@@ -93,28 +91,48 @@ def explained(module: GraphModule, compiled: Side, arguments: list[Any], state: 
     return alike[0][0] if alike else None
 
 
-def in_words(repro: Any, program: Any) -> dict[str, str] | None:
-    """`repro` is an emit_fx.FxRepro, `program` the candidate.Program of the same program. The change with calls as they
-    stand in the text; None where there is none."""
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """The program that a report is about, with eager's side and the compiled one."""
+
+    module: GraphModule
+    compiled: Side
+    eager: Side
+    arguments: list[Any]
+
+
+def subject_of(repro: Any, program: Any) -> Subject | None:
+    """`repro` is an emit_fx.FxRepro, `program` the candidate.Program of the same program. None where no two runs are
+    alike, a call runs in a mode, or there are too many."""
     if not isinstance(repro, emit_fx.FxRepro) or repro.draws_random_numbers():
         return None
     module, template = repro.graph_of(repro.script)
     fx_candidate.with_results(module.graph, template)
     module.recompile()
+    calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
+    if len(calls) > MOST_CALLS or any(node.meta.get("modes") for node in calls):
+        return None
     given = [tensor for _, tensor in repro.arguments]
     placeholders = [node.target for node in module.graph.find_nodes(op="placeholder")]
     if placeholders != [f"argument_{place}" for place in range(len(given))]:
         return None
     state = [getattr(module, attribute_name(name)) for name in program.state]
-    compiled = Side(program.call, list(program.state.values()), repro.facts["of_gradients"])
-    change = explained(module, compiled, given, state)
+    of_gradients = repro.facts["of_gradients"]
+    compiled = Side(program.call, list(program.state.values()), of_gradients)
+    return Subject(module, compiled, Side(module, state, of_gradients), given)
+
+
+def in_words(repro: Any, subject: Subject) -> dict[str, str] | None:
+    """The change with calls as they stand in the text of `repro`; None where there is none."""
+    change = explained(subject.module, subject.compiled, subject.arguments, subject.eager.state)
     nodes = {node.name: node for node in repro.nodes}
     if change is None or change.call and change.call not in nodes:
         return None
     call = repro.typed.call(nodes[change.call]) if change.call else ""
     other = repro.typed.call(nodes[change.other]) if change.other in nodes else change.other
     other = with_operands(other, call) if change.kind == "as" else other
-    return {"kind": change.kind, "call": call, "other": other}
+    name = fx_effects.called_name(nodes[change.call]) if change.call else ""
+    return {"kind": change.kind, "call": call, "other": other, "operator": name}
 
 
 class Operands(ast.NodeTransformer):

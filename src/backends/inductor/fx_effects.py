@@ -44,10 +44,12 @@ def draws(name: str) -> bool:
 
 def called_name(node: Node) -> str:
     """The plain name of a function, a method, or an operator: "mul" for torch.mul, x.mul and aten.mul.Tensor."""
-    target: Any = node.target
-    if node.op == "call_function" and hasattr(target, "_schema"):
-        return str(target._schema.name.split("::")[1])
-    return str(target) if node.op == "call_method" else str(getattr(target, "__name__", ""))
+    return str(node.target) if node.op == "call_method" else name_of(node.target)
+
+
+def name_of(target: Any) -> str:
+    """The same for a function or an operator."""
+    return str(target._schema.name.split("::")[1] if hasattr(target, "_schema") else getattr(target, "__name__", ""))
 
 
 def has_effect(node: Node) -> bool:

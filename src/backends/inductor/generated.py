@@ -24,6 +24,7 @@ from torch._inductor import config, cpu_vec_isa, decomposition, lowering
 from torch._inductor.graph import GraphLowering
 
 import explanation
+import kernel_values
 
 MOST_LINES = 60  # of code that is shown
 MOST_SOURCE = 14  # lines of a function in PyTorch that is shown whole
@@ -88,11 +89,11 @@ class Watch(contextlib.ExitStack):
     def note(self, operator: Any, kind: str, function: Callable[..., Any]) -> None:
         self.origins.setdefault(f"{kind} {operator}", {"operator": str(operator), "kind": kind, "function": function})
 
-    def shown(self) -> dict[str, Any]:
-        """Returns what was noted, as the head of this file has it. What is too much to be read is left empty, and so is
-        what was not compiled."""
+    def shown(self, values: list[dict[int, str]] | None = None) -> dict[str, Any]:
+        """Returns what was noted, as the head of this file has it; `values` are those of kernel_values. What is too
+        much to be read is left empty, and so is what was not compiled."""
         module = self.code[-1] if self.code else ""
-        language, code = statements_of_kernels(module)
+        language, code = statements_of_kernels(module, values or [])
         calls = statements_of_calls(module)
         if language == "cpp" and len(calls) == len(KERNEL.findall(module)):
             calls = []  # of nothing but the kernels
@@ -110,14 +111,17 @@ def statements_of_calls(module: str) -> list[str]:
     return textwrap.dedent("\n".join(line for line in body.splitlines() if not OVERHEAD.match(line))).splitlines()
 
 
-def statements_of_kernels(module: str) -> tuple[str, str]:
+def statements_of_kernels(module: str, values: list[dict[int, str]]) -> tuple[str, str]:
     """Returns ("cpp", the statements of the kernels), ("python", kernels of Triton), or two empty texts."""
     kernels = KERNEL.findall(module)
     if not kernels:
         return "", ""
     if any("@triton" in kernel for _, kernel in kernels):
         return "python", "\n".join(kernel.partition("def ")[2].strip() for _, kernel in kernels)
-    parts = [part for name, kernel in kernels for part in (same_memory(module, name, kernel), statements_of(kernel))]
+    of_each = values if len(values) == len(kernels) else [{}] * len(kernels)
+    parts = []
+    for (name, kernel), noted in zip(kernels, of_each):
+        parts += [same_memory(module, name, kernel), statements_of(kernel, noted)]
     return "cpp", "\n".join(part for part in parts if part)
 
 
@@ -137,30 +141,34 @@ def same_memory(module: str, name: str, kernel: str) -> str:
     return "\n".join(f"// {' and '.join(names)} are the same memory" for names in together.values() if len(names) > 1)
 
 
-def statements_of(kernel: str) -> str:
+def statements_of(kernel: str, values: dict[int, str]) -> str:
+    """`values` are what a line of the kernel's body computes."""
     body = kernel.partition("{\n")[2]
-    lines = [plain_indices(line) for line in body.splitlines() if not BOOKKEEPING.search(line)]
     lanes_used = 0
     within: list[int] = []  # the indentations of what a line stands in
     shown = []
-    for line in lines:
+    for place, text in enumerate(body.split("\n")):
+        if BOOKKEEPING.search(text) or not text:
+            continue
+        line = plain_indices(text)
         while within and within[-1] >= indentation(line):
             within.pop()
         if step := re.search(r"\bfor\(.*\+=(\d+)\)", line):
             lanes_used = int(step[1])
-        shown.append("  " * len(within) + line.strip() + lanes_comment(line, lanes_used))
+        notes = [note for note in (lanes_used_by(line, lanes_used), values.get(place, "")) if note]
+        shown.append("  " * len(within) + line.strip() + ("  // " + "; ".join(notes) if notes else ""))
         within.append(indentation(line))
     return "\n".join(shown)
 
 
-def lanes_comment(line: str, used: int) -> str:
+def lanes_used_by(line: str, used: int) -> str:
     """Says how many lanes of a vector are loaded where the loop leaves some of them as they are; used is its step."""
     loaded = re.search(r"Vectorized<(\w+)>::loadu\([^,]*, (\d+)\)", line)
     size = SIZES.get(loaded[1]) if loaded else None
     if not loaded or not size or not used:
         return ""
     lanes = cpu_vec_isa.pick_vec_isa().bit_width() // 8 // size
-    return f"  // {loaded[2]} of {lanes} lanes" if used < lanes else ""
+    return f"{loaded[2]} of {lanes} lanes" if used < lanes else ""
 
 
 def plain_indices(line: str) -> str:
@@ -224,14 +232,22 @@ def code_generator(lanes: bool) -> type:
     return cpp.CppVecOverrides if lanes else cpp.CppOverrides  # type: ignore[no-any-return]
 
 
-def of_program(repro: Any, program: Any) -> dict[str, Any] | None:
-    """`repro` is an emit.Repro, `program` the candidate.Program of the same program, which is compiled here."""
+def of_program(repro: Any, program: Any, again: Any) -> dict[str, Any] | None:
+    """`repro` is an emit.Repro, `program` the candidate.Program of the same program, which is compiled here for the
+    first time, and `again` another, which is compiled to note what its kernels compute. That is shown if it gives what `program`
+    gives."""
     given = [value for _, value in repro.arguments]
-    side = explanation.Side(program.call, list(program.state.values()), bool(repro.facts.get("of_gradients")))
+    of_gradients = bool(repro.facts.get("of_gradients"))
+    side, other = (explanation.Side(each.call, list(each.state.values()), of_gradients) for each in (program, again))
     try:
         with Watch() as watch:
-            side.outcome(given)
+            found = side.outcome(given)
         shown = watch.shown()
+        if shown["language"] == "cpp" and shown["code"]:
+            with kernel_values.Noting() as noting, Watch() as noted:
+                is_same = explanation.same(other.outcome(given), found)
+            if is_same:
+                shown = noted.shown(noting.kernels)
         shown["origins"] += passes_named(repro.facts.get("guilty_pass", ""))
         return shown
     except Exception:  # another PyTorch may keep this elsewhere

@@ -63,7 +63,7 @@ class Explanations(unittest.TestCase):
 
         compiled = Side(lambda x: (OtherDivisor.apply(x),), [], of_gradients=True)
         found = explained(module, compiled, [torch.ones(1, 1, 4, 4, requires_grad=True)], [])
-        self.assertEqual((found.kind, found.call, found.other), ("with", "avg_pool2d", "divisor_override=9"))
+        self.assertEqual((found.kind, found.call, found.other), ("divides by", "avg_pool2d", "9"))
 
     def test_another_dtype_leaves_a_view_as_it_is(self):
         module = program(("add_", "%0", 1), (torch.as_strided_copy, "%0", (3,), (2,)))

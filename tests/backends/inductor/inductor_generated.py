@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch._inductor import decomposition
 
 import generated
+import kernel_values
 
 
 def watched(function, *arguments):
@@ -110,6 +111,36 @@ class OfACompiledProgram(unittest.TestCase):
         watched(torch.sinh, torch.ones(2))
         self.assertEqual(decomposition.decompositions, before)
         self.assertIs(generated.GraphLowering.call_function, method)
+
+
+def noted(function, *arguments):
+    torch._dynamo.reset()
+    with kernel_values.Noting() as noting, generated.Watch() as watch:
+        torch.compile(function)(*arguments)
+    return watch.shown(noting.kernels)["code"]
+
+
+class ValuesOfAKernel(unittest.TestCase):
+    def test_stand_beside_their_statements(self):
+        code = noted(lambda x: torch.abs(x) > 0, torch.tensor([-32768], dtype=torch.int16))
+        comments = [line.partition("  // ")[2] for line in code.splitlines() if "auto tmp" in line]
+        self.assertEqual(comments, ["-32768", "32768", "0", "true"])
+
+    def test_of_a_vector_are_counted_by_lanes(self):
+        code = noted(torch.sinh, torch.ones(2))
+        lanes = torch._inductor.cpu_vec_isa.pick_vec_isa().nelements()
+        self.assertIn(f"  // 2 lanes 1, {lanes - 2} lanes 0", code)
+
+    def test_of_a_loop_are_shown_in_order(self):
+        with torch._inductor.config.patch({"cpp.simdlen": 1}):
+            code = noted(torch.abs, torch.tensor([-1.0, 2.5, -3.0, 4.0, 5.0]))
+        self.assertIn("  // -1, 2.5, -3, 4, ...", code)
+
+    def test_of_two_kernels_stand_with_their_own(self):
+        with torch._inductor.config.patch({"max_fusion_size": 1}):
+            code = noted(lambda x: (x + 1) * (x + 1).sum(), torch.tensor([2.0]))
+        self.assertIn("// 2", code)
+        self.assertIn("// 9", code)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+"""For which other dtypes and sizes of its inputs a program is wrong too.
+
+    others = asked(compiled, eager, arguments)   # [{"what": "int8", "fails": True}, ...]
+
+A maintainer asks this first, and it bounds the fault: what is right for every dtype but one, or for every size but one
+row, is found in the code for that case. The values stay as they are, as far as the other dtype has them.
+"""
+
+import copy
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+import explanation
+from changes import INTEGRAL, FLOATING
+
+FAMILIES = (INTEGRAL, FLOATING)
+DIMENSIONS = {0: "the first dimension", -1: "the last dimension"}
+
+Arguments = list[Any]
+
+
+def asked(compiled: explanation.Side, eager: explanation.Side, arguments: Arguments) -> list[dict[str, Any]]:
+    """Returns {"what", "kind": "dtype", "size" or "rank", "fails"} for each case that eager takes. `compiled` is called
+    with other arguments than it was made for."""
+    answers = []
+    for what, kind, given in cases(arguments, eager.state):
+        expected = eager.outcome(given)
+        if expected is not None:
+            found = compiled.outcome(given)
+            answers.append({"what": what, "kind": kind, "fails": found is None or not alike(found, expected)})
+    return answers
+
+
+def alike(found: list[Any], expected: list[Any]) -> bool:
+    """By PyTorch's own tolerances for tests, as an assertion in a repro has them."""
+    try:
+        torch.testing.assert_close(found, expected, equal_nan=True)
+    except (AssertionError, TypeError):
+        return False
+    return True
+
+
+def tensors_in(arguments: Arguments) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
+
+
+def cases(arguments: Arguments, state: list[torch.Tensor]) -> Iterator[tuple[str, str, Arguments]]:
+    tensors = tensors_in(arguments)
+    if not tensors:
+        return
+    dtype = tensors[0].dtype
+    is_held = any(tensor.dtype == dtype for tensor in state)  # which stays as it is
+    for other in () if is_held else next((family for family in FAMILIES if dtype in family), ()):
+        if other != dtype and (given := mapped(arguments, functools.partial(of_dtype, old=dtype, new=other))):
+            yield str(other).removeprefix("torch."), "dtype", given
+    if not any(tensor.dim() for tensor in tensors):
+        if given := mapped(arguments, lambda tensor: tensor.detach().expand(3).clone()):
+            yield "1-d", "rank", given
+    most = max(tensor.dim() for tensor in tensors)
+    for dimension, words in list(DIMENSIONS.items())[:most]:
+        if given := mapped(arguments, functools.partial(explanation.longer, dimension=dimension)):
+            yield words, "size", given
+
+
+def mapped(arguments: Arguments, change: Callable[[torch.Tensor], torch.Tensor | None]) -> Arguments | None:
+    """The arguments with each tensor changed; None where one cannot be."""
+    possible = True
+
+    def changed(leaf: Any) -> Any:
+        nonlocal possible
+        if not isinstance(leaf, torch.Tensor):
+            return copy.deepcopy(leaf)
+        other = change(leaf)
+        possible = possible and other is not None
+        return leaf if other is None else other.requires_grad_(leaf.requires_grad and other.is_floating_point())
+
+    made = pytree.tree_map(changed, arguments)
+    return made if possible else None
+
+
+def of_dtype(tensor: torch.Tensor, old: torch.dtype, new: torch.dtype) -> torch.Tensor | None:
+    """The same values; the ends of an integral type become the ends of the other. None where the other has not all."""
+    if tensor.dtype != old:
+        return tensor.detach().clone()
+    made = tensor.detach().to(new)
+    if old.is_floating_point:
+        return made if torch.equal(made.isfinite(), tensor.isfinite()) else None
+    ends, others = torch.iinfo(old), torch.iinfo(new)
+    for end, other in ((ends.min, others.min), (ends.max, others.max)):
+        if end:
+            made[tensor == end] = other
+    is_end = (tensor == ends.max) | ((tensor == ends.min) & bool(ends.min))
+    return made if torch.equal(made.to(torch.int64)[~is_end], tensor.to(torch.int64)[~is_end]) else None
