@@ -18,7 +18,7 @@ from fx_names import argument_names
 from fx_text import program_text
 from calls import Untranslatable, attribute_name
 from module import attributes_read, make_module, named_tensors
-from tensor_text import requiring_grad, tensor_text
+from tensor_text import number, requiring_grad, tensor_text
 
 TAKEN = emit.TAKEN | {"F", "Function", "BlockMask", "flex_attention", "self"}
 MOST_IN_SENTENCE = 110  # characters of a program of few statements
@@ -170,7 +170,7 @@ class NumberedRepro(TypedRepro):
     def read(self, attribute):
         for name, role, _, tensor in self.inputs:
             if attribute_name(name) == attribute and is_number(role, tensor):
-                return emit.number(tensor.item())
+                return number(tensor.item())
         return attribute
 
     @property

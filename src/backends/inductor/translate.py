@@ -237,7 +237,7 @@ class Translator:
         self.assign(node, f"torch.{MADE[node.kind()]}({', '.join(words)})")
 
     def write(self, node, pattern):
-        """To a list or a dict."""
+        """Writes to a list or a dict."""
         texts = self.operands(node)
         if node.kind().removeprefix("aten::") in plain.TAKING:
             self.assign(node, pattern.format(*texts))
