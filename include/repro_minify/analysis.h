@@ -78,10 +78,10 @@ struct AnalyzeOptions {
 };
 
 /// Compares the intermediate values of both sides. `verdict` is that of the whole program; one that passes is analysed
-/// too. `recording` is that of `program`, null to have it made. Throws Interrupted, and std::runtime_error if the
-/// program cannot be recorded; nothing for what the backend does.
+/// too. Throws Interrupted, and std::runtime_error if the program cannot be recorded; nothing for what the backend
+/// does.
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
-                 const AnalyzeOptions &options, std::shared_ptr<const Recording> recording = nullptr);
+                 const AnalyzeOptions &options);
 
 /// analyze() beside other work: the first check starts in the constructor and runs until take().
 class Analyzer {

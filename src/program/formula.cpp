@@ -188,7 +188,8 @@ std::string dtype_source(at::ScalarType dtype) {
 }
 
 std::string formula_source(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
-  const std::string function = std::string("at::") + function_name(formula.kind) + "(", shape = "{" + joined_numbers(sizes) + "}";
+  const std::string function = std::string("at::") + function_name(formula.kind) + "(",
+                    shape = "{" + joined_numbers(sizes) + "}";
   if (formula.kind == Formula::Kind::Arange)
     return function + std::to_string(product(sizes)) + ", " + dtype_source(dtype) + ")" +
            (sizes.size() == 1 ? "" : ".reshape(" + shape + ")");

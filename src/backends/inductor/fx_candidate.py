@@ -187,7 +187,7 @@ def build(script, holder, _arguments):
 
 
 def build_for_eager(script, holder, _arguments):
-    """As build(), with levels of torch.func as calls, so that it runs at any depth of levels."""
+    """Does what build() does, with levels of torch.func as calls, so that it runs at any depth of levels."""
     return built(script, holder, lambda _: None)
 
 
