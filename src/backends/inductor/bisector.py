@@ -29,6 +29,7 @@ def serve(connection):
     def is_right():
         backend, subsystem = CompilerBisector.get_backend(), CompilerBisector.get_subsystem()
         state = CompilerBisector.get_run_state(backend, subsystem) if subsystem else None
+        # Applications up to the middle of those in doubt run, the rest is left out; people count from 1.
         applied = sum(CompilerBisector.get_bisect_range(backend, subsystem)) // 2 + 1 if state == "bisect" else None
         wire.send(connection, {"try": {"folder": folder, "backend": backend, "subsystem": subsystem, "state": state,
                                        "applied": applied, **switch(backend, subsystem)}})  # fmt: skip

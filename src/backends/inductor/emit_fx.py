@@ -13,7 +13,7 @@ import fx_graph
 import fx_groups
 import fx_users_calls
 from emit import MOST_LITERAL_BYTES, Literals, Repro
-from fx_call import NoForm, resolve_or_none
+from fx_call import NoForm
 from fx_names import argument_names
 from fx_text import program_text
 from calls import Untranslatable, attribute_name
@@ -199,14 +199,7 @@ def programs(script, inputs, facts, typed=(FxRepro, TypedRepro, NumberedRepro)):
 
 def draws(node):
     """True if a call takes numbers from a generator."""
-    if node.op == "call_method":
-        name = node.target
-    elif node.op == "call_function":
-        if isinstance(node.target, torch._ops.OpOverload):
-            return torch.Tag.nondeterministic_seeded in node.target.tags
-        name = getattr(node.target, "__name__", "")
-    else:
-        return False
-    packet = resolve_or_none(f"torch.ops.aten.{name}")
-    overloads = [getattr(packet, each) for each in packet.overloads()] if packet else []
-    return "dropout" in name or any(torch.Tag.nondeterministic_seeded in each.tags for each in overloads)
+    if isinstance(node.target, torch._ops.OpOverload):
+        return torch.Tag.nondeterministic_seeded in node.target.tags
+    name = fx_effects.called_name(node)
+    return node.op in ("call_method", "call_function") and ("dropout" in name or fx_effects.is_seeded(name))

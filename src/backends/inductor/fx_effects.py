@@ -34,13 +34,16 @@ def is_builtin(target: Any) -> bool:
 
 
 @functools.cache
-def draws_or_writes(name: str) -> bool:
-    """True if an operator of ATen may draw random numbers, or writes what its schema does not say."""
-    if any(word in name for word in DRAWS_OR_WRITES):
-        return True
+def is_seeded(name: str) -> bool:
+    """True if an overload of the operator aten::NAME takes numbers from a generator."""
     packet = getattr(torch.ops.aten, name, None)
     overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else []
     return any(torch.Tag.nondeterministic_seeded in getattr(packet, overload).tags for overload in overloads)
+
+
+def draws_or_writes(name: str) -> bool:
+    """True if an operator of ATen may draw random numbers, or writes what its schema does not say."""
+    return any(word in name for word in DRAWS_OR_WRITES) or is_seeded(name)
 
 
 def called_name(node: Node) -> str:

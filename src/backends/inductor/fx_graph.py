@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 
 import plain
 from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, require_literal
-from words import TABLES, Words, kind_of, schema_of
+from words import TABLES, EnumWords, kind_of, schema_of
 
 
 class Uncovered(Untranslatable):
@@ -138,7 +138,7 @@ class Builder:
 
     def __init__(self, script, module, arguments):
         self.jit_graph = graph_of(script)
-        self.words = Words(self.jit_graph)
+        self.words = EnumWords(self.jit_graph)
         self.module = module
         self.arguments = arguments
         self.fake_mode = FakeTensorMode()

@@ -115,6 +115,7 @@ class Writer:
             map_arg((node.args, node.kwargs), self.count)
         self.modes = self.find_modes()
         self.moments = self.find_moments()
+        # Calls that are written as a part of `x[i] += y`.
         self.absorbed = {part for node in self.nodes for part in self.item_update(node)}
         self.inlined = {
             node

@@ -46,7 +46,7 @@ def is_number(value):
     return any(word in value.type().annotation_str for word in ("int", "None", "Optional"))
 
 
-class Words:
+class EnumWords:
     """Finds which values of a graph, and which uses of its constants, are numbers that stand for such a word."""
 
     def __init__(self, graph):
