@@ -22,13 +22,14 @@ struct AnalysisInput {
 
 /// One intermediate value: what one operator made, as it was right after it.
 struct AnalysisRow {
-  std::string value;       ///< its name in the graph, "%x"
-  std::string op;          ///< "aten::linear"
-  std::string source;      ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
-  std::string type;        ///< "float32[2, 3]"; empty where it was not recorded
-  std::vector<int> reads;  ///< rows whose values it is made from, directly or through what has no row
-  std::vector<int> inputs; ///< inputs of the graph that it is made from, likewise
-  bool is_output = false;  ///< the program returns it
+  std::string value;          ///< its name in the graph, "%x"
+  std::string op;             ///< "aten::linear"
+  std::string source;         ///< "model.py:12: y = x * 2", as far as the archive has it; else empty
+  std::string type;           ///< "float32[2, 3]"; empty where it was not recorded
+  std::vector<int> reads;     ///< rows whose values it is made from, directly or through what has no row
+  std::vector<int> inputs;    ///< inputs of the graph that it is made from, likewise
+  bool reads_written = false; ///< one of these was written to in between, which the backend may have dropped
+  bool is_output = false;     ///< the program returns it
   enum class State {
     Same,    ///< compared, and the same
     Differs, ///< compared, and fails the check
@@ -40,7 +41,7 @@ struct AnalysisRow {
   /// The part that the value plays in the failure.
   enum class Part {
     None,    ///< it is not wrong, or not known to be
-    Cause,   ///< all that it is made from agrees, and it does not; or the program ends here
+    Cause,   ///< all that it is made from agrees, was not written to since, and it does not; or the program ends here
     Carrier, ///< something that it is made from is wrong already; or the program ends before it
   };
   Part part = Part::None;
@@ -78,10 +79,10 @@ struct AnalyzeOptions {
 };
 
 /// Compares the intermediate values of both sides. `verdict` is that of the whole program; one that passes is analysed
-/// too. `recording` is that of `program`, null to have it made. Throws Interrupted, and std::runtime_error if the
-/// program cannot be recorded; nothing for what the backend does.
+/// too. Throws Interrupted, and std::runtime_error if the program cannot be recorded; nothing for what the backend
+/// does.
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
-                 const AnalyzeOptions &options, std::shared_ptr<const Recording> recording = nullptr);
+                 const AnalyzeOptions &options);
 
 /// analyze() beside other work: the first check starts in the constructor and runs until take().
 class Analyzer {

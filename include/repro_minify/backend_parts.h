@@ -68,10 +68,10 @@ struct OwnFinding {
   std::string guilty; ///< "inductor/lowerings#4": the fourth application of that part
   std::string pass;   ///< "inductor/lowerings": that part
   StepKind kind = StepKind::Pass;
-  std::string name;       ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
-  std::string setting;    ///< where the kind is Setting: that with which it is right, "layout_optimization=False"
-  bool confirmed = false; ///< with the part left out, and with its applications before this one, it is right
-  std::string note;       ///< what else the library knows, in sentences
+  std::string name = {};    ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
+  std::string setting = {}; ///< where the kind is Setting: that with which it is right, "layout_optimization=False"
+  bool confirmed = false;   ///< with the part left out, and with its applications before this one, it is right
+  std::string note;         ///< what else the library knows, in sentences
 };
 
 /// Its library brings a bisector: it says what to leave out, and is told what came of it.

@@ -22,6 +22,9 @@ enum class CompareRule {
   Exact,   ///< bit for bit, but that any NaN equals any other; strides too
 };
 
+/// Under cos_similarity, two results whose directions have at least this cosine are the same.
+inline constexpr double least_cosine = 0.99;
+
 /// Parameters and defaults of `same`; the accuracy check changes some (see accuracy_check_options).
 struct CompareOptions {
   CompareRule rule = CompareRule::Default;

@@ -22,10 +22,8 @@ constexpr Maker makers[] = {make_eager_backend,
                             make_inductor_backend};
 
 std::string known_names() {
-  std::string names;
-  for (Maker maker : makers)
-    names += maker({})->name() + ", ";
-  return names + "pass:NAME[,NAME...], torch-compile:NAME, export:NAME|FILE.py, plugin:PATH.so, command:CMD";
+  return joined(makers, ", ", [](Maker maker) { return maker({})->name(); }) +
+         ", pass:NAME[,NAME...], torch-compile:NAME, export:NAME|FILE.py, plugin:PATH.so, command:CMD";
 }
 
 std::vector<std::string> names_of(const std::vector<NamedRow> &rows) {
@@ -54,7 +52,7 @@ bool takes_the_rest(const std::string &text) {
   return text.starts_with("plugin:") || text.starts_with("command:");
 }
 
-/// Those of the Python worker.
+/// True for a backend that compiles in the Python worker.
 bool compiles_in_python(const std::string &given) {
   return with_hyphens(given) == "inductor" || given.starts_with("torch-compile:") || given.starts_with("export:");
 }
@@ -74,17 +72,18 @@ std::string with_hyphens(std::string name) {
 }
 
 std::unique_ptr<Backend> make_backend(const std::string &given, const BackendOptions &options) {
-  if (given.rfind("plugin:", 0) == 0)
-    return make_plugin_backend(given.substr(7));
-  if (given.rfind("command:", 0) == 0)
-    return make_command_backend(given.substr(8), options);
-  if (given.rfind("torch-compile:", 0) == 0)
-    return make_torch_compile_backend(given.substr(14), options);
-  if (given.rfind("export:", 0) == 0)
-    return make_export_backend(given.substr(7), options);
   const std::string name = with_hyphens(given);
-  if (name.rfind("pass:", 0) == 0)
-    return make_passes(name.substr(5));
+  const std::string rest = given.substr(given.find(':') + 1); // all of it where there is no colon
+  if (given.starts_with("plugin:"))
+    return make_plugin_backend(rest);
+  if (given.starts_with("command:"))
+    return make_command_backend(rest, options);
+  if (given.starts_with("torch-compile:"))
+    return make_torch_compile_backend(rest, options);
+  if (given.starts_with("export:"))
+    return make_export_backend(rest, options);
+  if (name.starts_with("pass:"))
+    return make_passes(with_hyphens(rest));
   for (Maker maker : makers)
     if (auto backend = maker(options); backend->name() == name)
       return backend;

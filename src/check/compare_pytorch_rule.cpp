@@ -28,7 +28,7 @@ bool point_the_same_way(const at::Tensor &ref, const at::Tensor &res, const Comp
   const at::Tensor flat_res = res.flatten().to(at::kFloat);
   if (at::allclose(flat_ref, flat_res, options.tol, options.tol, /*equal_nan=*/true))
     return true;
-  return at::cosine_similarity(flat_ref, flat_res, /*dim=*/0, /*eps=*/1e-6).ge(0.99).item<bool>();
+  return at::cosine_similarity(flat_ref, flat_res, /*dim=*/0, /*eps=*/1e-6).ge(least_cosine).item<bool>();
 }
 
 at::Tensor rmse_as_pytorch_has_it(const at::Tensor &a, const at::Tensor &b) {

@@ -194,12 +194,12 @@ void compare_directions(const ComparedTensors &o, const CompareOptions &options,
   if (at::allclose(ref, res, options.tol, options.tol, /*equal_nan=*/true))
     return;
   const at::Tensor similarity = at::cosine_similarity(ref, res, /*dim=*/0, /*eps=*/1e-6);
-  if (similarity.ge(0.99).item<bool>())
+  if (similarity.ge(least_cosine).item<bool>())
     return;
   const at::Tensor specials = at::isfinite(ref).logical_and(at::isfinite(res));
   const bool specials_differ = !specials.logical_or(agreed_specials(ref, res, true)).all().item<bool>();
   fail(verdict, specials_differ ? FailureKind::Nan : FailureKind::Accuracy,
-       text("cosine similarity ", similarity.item<double>(), ", at least 0.99 wanted"));
+       text("cosine similarity ", similarity.item<double>(), ", at least ", least_cosine, " wanted"));
 }
 
 /// D3: NaN and Inf must be in the same places, and the finite rest is measured by itself.

@@ -76,9 +76,10 @@ void say_what_came_of(const Options &options, const Result &result) {
 
 /// The file of its folder that shows the failure.
 const char *main_file(const Result &result) {
-  if (has_cpp(result.facts))
-    return "repro.cpp";
-  return fs::exists(result.folder + "/repro.py") ? "repro.py" : "reduced.pt";
+  for (const char *name : {"repro.cpp", "repro.py"})
+    if (is_of_this_run(result.folder + "/" + name))
+      return name;
+  return "reduced.pt";
 }
 
 /// Says what came of the job and returns the exit code. It is 130 exactly where report.json says `interrupted`: a

@@ -72,6 +72,24 @@ std::string summary_of(const std::string &pass) {
   return "";
 }
 
+/// Sizes as a row of bars, `width` characters at most, the first and the last included.
+std::string small_curve(const std::vector<int> &sizes, int width, bool plain) {
+  static constexpr std::array<const char *, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::array<const char *, 8> letters = {".", ":", "-", "=", "+", "*", "#", "@"};
+  const auto &bars = plain ? letters : blocks;
+  if (sizes.empty() || width < 1)
+    return "";
+  const double largest = std::log2(1.0 + *std::max_element(sizes.begin(), sizes.end()));
+  const size_t count = std::min(sizes.size(), static_cast<size_t>(width));
+  std::string curve;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = count == 1 ? sizes.size() - 1 : i * (sizes.size() - 1) / (count - 1);
+    const double share = largest > 0 ? std::log2(1.0 + sizes[at]) / largest : 0;
+    curve += bars[static_cast<size_t>(std::clamp(std::lround(share * 7), 0L, 7L))];
+  }
+  return curve;
+}
+
 std::vector<std::string> search_lines(const LiveState &state, int width, bool plain) {
   const Progress &progress = state.progress;
   const int before = std::max(state.operators_before, progress.operators);
@@ -107,25 +125,7 @@ void write_to_log(Severity severity, const std::string &text) {
   }
 }
 
-} // namespace
-
-std::string small_curve(const std::vector<int> &sizes, int width, bool plain) {
-  static constexpr std::array<const char *, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  static constexpr std::array<const char *, 8> letters = {".", ":", "-", "=", "+", "*", "#", "@"};
-  const auto &bars = plain ? letters : blocks;
-  if (sizes.empty() || width < 1)
-    return "";
-  const double largest = std::log2(1.0 + *std::max_element(sizes.begin(), sizes.end()));
-  const size_t count = std::min(sizes.size(), static_cast<size_t>(width));
-  std::string curve;
-  for (size_t i = 0; i < count; ++i) {
-    const size_t at = count == 1 ? sizes.size() - 1 : i * (sizes.size() - 1) / (count - 1);
-    const double share = largest > 0 ? std::log2(1.0 + sizes[at]) / largest : 0;
-    curve += bars[static_cast<size_t>(std::clamp(std::lround(share * 7), 0L, 7L))];
-  }
-  return curve;
-}
-
+/// The lines, the first of them a heading, none of them wider than `width` columns. `plain`: in ASCII.
 std::vector<std::string> live_lines(const LiveState &state, int width, bool plain) {
   const int room = std::max(1, std::min(width - 1, widest));
   const auto known = doing().find(state.phase);
@@ -142,6 +142,8 @@ std::vector<std::string> live_lines(const LiveState &state, int width, bool plai
     lines.push_back(clipped("  " + state.count, room));
   return lines;
 }
+
+} // namespace
 
 ProgressPrinter::ProgressPrinter(bool quiet, std::string subject) : quiet_(quiet), plain_(!locale_is_utf8()) {
   state_.subject = std::move(subject);

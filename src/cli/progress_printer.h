@@ -21,12 +21,6 @@ struct LiveState {
   double seconds = 0;     ///< since the job began
 };
 
-/// The lines, the first of them a heading, none of them wider than `width` columns. `plain`: in ASCII.
-std::vector<std::string> live_lines(const LiveState &state, int width, bool plain);
-
-/// Sizes as a row of bars, `width` characters at most, the first and the last included.
-std::string small_curve(const std::vector<int> &sizes, int width, bool plain);
-
 // Progress: a block that is drawn again and again on a terminal, plain lines now and then elsewhere.
 
 class ProgressPrinter {

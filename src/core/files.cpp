@@ -35,6 +35,15 @@ std::string read_file(const std::filesystem::path &path) {
   }
 }
 
+std::string last_line(const std::filesystem::path &path) {
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos)
+      last = line;
+  return last;
+}
+
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());

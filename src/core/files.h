@@ -11,6 +11,8 @@ namespace repro_minify {
 
 /// Returns the whole content of a file; empty for one that cannot be read.
 std::string read_file(const std::filesystem::path &path);
+/// Returns the last line of a file that is not blank; empty where there is none.
+std::string last_line(const std::filesystem::path &path);
 
 /// Writes all of it, in one go if the system can. Returns false, with errno, if some of it is missing.
 bool write_all(int descriptor, std::string_view bytes);

@@ -145,10 +145,6 @@ ModuleFactory saved_factory(const MinifyJob &job) {
   };
 }
 
-Verdict ask_about_saved(const MinifyJob &job, const Repetition &repetition) {
-  return ask_as_often(job, job_on_saved(job), repetition);
-}
-
 bool is_lost_in_saving(const MinifyJob &job, const Program &program) {
   const auto fails = [&](const Job &check) {
     return job.is_wanted(ask_as_often(job, check, job.options().repetition));
@@ -161,7 +157,7 @@ bool confirm_saved(MinifyJob &job) {
   // One that is said to fail always has to, more than once: luck has a say in programs that are random themselves.
   const Repetition repetition =
       job.options().repetition.runs > 1 ? job.facts.repetition : Repetition{.runs = 3, .need = 3};
-  const Verdict confirmed = ask_about_saved(job, repetition);
+  const Verdict confirmed = ask_as_often(job, job_on_saved(job), repetition);
   if (job.options().listener.stops())
     return false;
   if (job.is_wanted(confirmed))

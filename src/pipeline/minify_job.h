@@ -74,9 +74,6 @@ void write_page(MinifyJob &job, const Program &program);
 
 /// Returns the program in reduced.pt and inputs.pt, read again by the child that runs it.
 ModuleFactory saved_factory(const MinifyJob &job);
-/// Returns what the test says of that program, asked as often as `repetition` says. Unresolved where it was
-/// interrupted.
-Verdict ask_about_saved(const MinifyJob &job, const Repetition &repetition);
 /// TorchScript's loader can change a program, and with it the failure. One that comes and goes is not lost in saving.
 bool is_lost_in_saving(const MinifyJob &job, const Program &program);
 /// True if what was saved fails, loaded again in new processes; else facts.verify_message says what came of it.

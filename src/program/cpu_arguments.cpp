@@ -105,6 +105,15 @@ CloneOptions on_the_cpu(CloneOptions options) {
   return options;
 }
 
+/// Returns the same for each argument of a method, without `self`, with its calls followed.
+std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::string &method) {
+  const auto graph = module.get_method(method).graph()->copy();
+  torch::jit::Inline(*graph);
+  std::vector<bool> result = inputs_on_cpu(*graph);
+  result.erase(result.begin());
+  return result;
+}
+
 } // namespace
 
 std::vector<bool> inputs_on_cpu(const Graph &graph) {
@@ -115,14 +124,6 @@ std::vector<bool> inputs_on_cpu(const Graph &graph) {
   std::vector<bool> result;
   for (const Value *input : graph.inputs())
     result.push_back(origins.has(input));
-  return result;
-}
-
-std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::string &method) {
-  const auto graph = module.get_method(method).graph()->copy();
-  torch::jit::Inline(*graph);
-  std::vector<bool> result = inputs_on_cpu(*graph);
-  result.erase(result.begin());
   return result;
 }
 

@@ -13,8 +13,6 @@ namespace repro_minify {
 /// Returns, for each input of the graph, whether it is an argument that its operator refuses on a device, or is made
 /// into one without being moved. Calls are not followed.
 std::vector<bool> inputs_on_cpu(const torch::jit::Graph &graph);
-/// The same for each argument of a method, without `self`, with its calls followed.
-std::vector<bool> arguments_on_cpu(const torch::jit::Module &module, const std::string &method = "forward");
 
 /// Copies arguments to where they are in a run: the device that the options name, but for those that stay on the CPU.
 class ArgumentCloner {

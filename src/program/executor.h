@@ -41,7 +41,7 @@ Confinement confinement_of_running();
 bool python_is_as_before();
 
 /// Returns what runs `forward` of the module in eager. Throws UserError where it calls Python and no executor is set.
-Forward eager_forward(const torch::jit::Module &module, bool double_precision = false);
+Forward eager_forward(const torch::jit::Module &module, bool double_precision);
 
 /// Makes the calls of torch.fx known to LibTorch in this process. Called before a model is loaded; later calls do
 /// nothing.

@@ -187,12 +187,9 @@ std::string dtype_source(at::ScalarType dtype) {
   return std::string("at::k") + c10::toString(dtype);
 }
 
-std::string sizes_source(const std::vector<int64_t> &sizes) {
-  return "{" + joined_numbers(sizes) + "}";
-}
-
 std::string formula_source(const Formula &formula, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
-  const std::string function = std::string("at::") + function_name(formula.kind) + "(", shape = sizes_source(sizes);
+  const std::string function = std::string("at::") + function_name(formula.kind) + "(",
+                    shape = "{" + joined_numbers(sizes) + "}";
   if (formula.kind == Formula::Kind::Arange)
     return function + std::to_string(product(sizes)) + ", " + dtype_source(dtype) + ")" +
            (sizes.size() == 1 ? "" : ".reshape(" + shape + ")");

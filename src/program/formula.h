@@ -38,8 +38,6 @@ std::string number_text(double value);
 
 /// "at::kFloat".
 std::string dtype_source(at::ScalarType dtype);
-/// "{2, 3}".
-std::string sizes_source(const std::vector<int64_t> &sizes);
 
 // The elements of a small tensor as plain numbers, and back: what a simplification looks at and changes. Element-wise
 // loops, no kernels: the reducing process may call all of this.

@@ -6,7 +6,6 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -66,11 +65,5 @@ bool can_materialise(const c10::IValue &value);
 /// of a module's attributes LibTorch looks at all of them, several times for each. Not for backends that take flat
 /// graphs only: they look no further than the module itself.
 Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options = {});
-
-// Moves operators with wrong alias annotations out of sight of TorchScript's compiler.
-
-/// Each node of one of these kinds whose result is written to later becomes a call of a new method of `module` that
-/// does nothing else. The first input of `graph` is self.
-void outline_hidden_aliases(torch::jit::Module &module, torch::jit::Graph &graph, const std::set<c10::Symbol> &kinds);
 
 } // namespace repro_minify

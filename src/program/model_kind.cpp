@@ -45,8 +45,8 @@ constexpr Magic known_formats[] = {{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (of 
                                    {0, "\x1f\x8b"sv, "compressed with gzip; unpack it first"},
                                    {257, "ustar"sv, "a tar archive; unpack it first"}};
 
-std::string head_of(const std::string &path, size_t most = most_of_a_head) {
-  std::string bytes(most, '\0');
+std::string head_of(const std::string &path) {
+  std::string bytes(most_of_a_head, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (file.bad())

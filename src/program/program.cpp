@@ -149,35 +149,6 @@ std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &
   return gone;
 }
 
-Instance make_instance(const Program &program, const InstantiateOptions &options, bool in_parts) {
-  auto graph = program.graph->copy();
-  if (options.double_precision)
-    widen_graph(graph->block());
-  torch::jit::Module module("__torch__.Repro");
-  module.register_attribute("training", c10::BoolType::get(), false);
-  Value *self = graph->insertInput(0, "self");
-  self->setType(module._ivalue()->type());
-
-  ArgumentCloner cloner(
-      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device},
-      *program.graph);
-  Instance instance{module, {}};
-  const auto count = std::count_if(program.inputs.begin(), program.inputs.end(), is_attribute);
-  Attributes attributes(module, *graph, in_parts && count > Attributes::many);
-  const std::vector<char> gone = bind_inputs(program, options, cloner, *graph, attributes, instance.arguments);
-  attributes.finish();
-  erase_inputs(*graph, gone);
-  ObjectAttributes(module, self, [&](const c10::IValue &object) {
-    return options.clone_values ? cloner.others().clone(object) : object;
-  }).take_from(graph->block());
-  pack_outputs(*graph);
-  outline_hidden_aliases(module, *graph, program.provenance.hidden_aliases);
-  auto *function = module._ivalue()->compilation_unit()->create_function(
-      c10::QualifiedName(*module._ivalue()->type()->name(), "forward"), graph);
-  module._ivalue()->type()->addMethod(function);
-  return instance;
-}
-
 using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
@@ -266,6 +237,48 @@ private:
   std::unordered_map<Value *, Value *> values_;
 };
 
+/// Each node of one of these kinds whose result is written to later becomes a call of a new method of `module` that
+/// does nothing else. The first input of `graph` is self.
+void outline_hidden_aliases(torch::jit::Module &module, Graph &graph, const std::set<c10::Symbol> &kinds) {
+  std::vector<Node *> found;
+  if (!kinds.empty())
+    collect(graph.block(), kinds, found);
+  int number = 0;
+  for (Node *node : found)
+    MethodBuilder(module, graph.inputs()[0])
+        .outline(node,
+                 "call_" + std::string(node->kind().toUnqualString()) + (number++ ? "_" + std::to_string(number) : ""));
+}
+
+Instance make_instance(const Program &program, const InstantiateOptions &options, bool in_parts) {
+  auto graph = program.graph->copy();
+  if (options.double_precision)
+    widen_graph(graph->block());
+  torch::jit::Module module("__torch__.Repro");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  Value *self = graph->insertInput(0, "self");
+  self->setType(module._ivalue()->type());
+
+  ArgumentCloner cloner(
+      {.requires_grad = options.requires_grad, .double_precision = options.double_precision, .device = options.device},
+      *program.graph);
+  Instance instance{module, {}};
+  const auto count = std::count_if(program.inputs.begin(), program.inputs.end(), is_attribute);
+  Attributes attributes(module, *graph, in_parts && count > Attributes::many);
+  const std::vector<char> gone = bind_inputs(program, options, cloner, *graph, attributes, instance.arguments);
+  attributes.finish();
+  erase_inputs(*graph, gone);
+  ObjectAttributes(module, self, [&](const c10::IValue &object) {
+    return options.clone_values ? cloner.others().clone(object) : object;
+  }).take_from(graph->block());
+  pack_outputs(*graph);
+  outline_hidden_aliases(module, *graph, program.provenance.hidden_aliases);
+  auto *function = module._ivalue()->compilation_unit()->create_function(
+      c10::QualifiedName(*module._ivalue()->type()->name(), "forward"), graph);
+  module._ivalue()->type()->addMethod(function);
+  return instance;
+}
+
 } // namespace
 
 const char *to_string(Role role) {
@@ -300,17 +313,6 @@ Instance instantiate(const Program &program, const InstantiateOptions &options) 
 
 Instance instantiate_in_parts(const Program &program, const InstantiateOptions &options) {
   return make_instance(program, options, /*in_parts=*/true);
-}
-
-void outline_hidden_aliases(torch::jit::Module &module, Graph &graph, const std::set<c10::Symbol> &kinds) {
-  std::vector<Node *> found;
-  if (!kinds.empty())
-    collect(graph.block(), kinds, found);
-  int number = 0;
-  for (Node *node : found)
-    MethodBuilder(module, graph.inputs()[0])
-        .outline(node,
-                 "call_" + std::string(node->kind().toUnqualString()) + (number++ ? "_" + std::to_string(number) : ""));
 }
 
 } // namespace repro_minify

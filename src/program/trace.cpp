@@ -115,8 +115,9 @@ private:
   std::vector<Value *> values_; ///< by number
 };
 
-} // namespace
-
+/// Runs the model in a sandbox child and follows tensors by their identity: what handles objects, calls and tasks is
+/// carried out, every other node becomes one of the Program. What depends on an object but is no tensor (the length of
+/// a list of objects) becomes a constant. Throws CannotFlatten.
 Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &arguments, const RunSettings &settings,
                   const Limits &limits) {
   const TraceLog log = log_of_run(model, arguments, settings, limits);
@@ -133,6 +134,8 @@ Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &argu
   drop_unused(program);
   return program;
 }
+
+} // namespace
 
 FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
                            const RunSettings &settings, const Limits &limits) {

@@ -98,18 +98,12 @@ private:
 // The straight line of operators that one eager run of a model goes through, whatever the model is written with:
 // objects, lists of them, tasks, recursion.
 
-/// Runs the model in a sandbox child and follows tensors by their identity: what handles objects, calls and tasks is
-/// carried out, every other node becomes one of the Program. What depends on an object but is no tensor (the length of
-/// a list of objects) becomes a constant. Throws CannotFlatten.
-Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &arguments, const RunSettings &settings,
-                  const Limits &limits);
-
 struct FlatModel {
   Program program;
   bool traced = false;
 };
 
-/// flatten_calls(); where that cannot, trace_run(). Throws CannotFlatten where neither can.
+/// flatten_calls(); where that cannot, by one eager run in a sandbox child. Throws CannotFlatten where neither can.
 FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
                            const RunSettings &settings, const Limits &limits);
 

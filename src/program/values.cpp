@@ -94,6 +94,13 @@ std::string digest_of_state(const c10::IValue &object) {
   return add_value(digest, (*get_state)({object})) ? digest.text() : "";
 }
 
+/// A copy by the object's own __getstate__ and __setstate__; packed parameters themselves, as nothing writes to them.
+c10::IValue copy_of_object(const c10::IValue &object) {
+  const std::string name = class_name(object);
+  const bool is_packed = name.starts_with(opaque_classes + "quantized.") || name.starts_with(opaque_classes + "rnn.");
+  return is_packed ? object : object.deepcopy();
+}
+
 } // namespace
 
 int64_t version_of(const at::Tensor &tensor) {
@@ -272,12 +279,6 @@ bool is_opaque_class(const c10::TypePtr &type) {
 
 bool is_opaque_object(const c10::IValue &value) {
   return value.isObject() && is_opaque_class(value.toObjectRef().type());
-}
-
-c10::IValue copy_of_object(const c10::IValue &object) {
-  const std::string name = class_name(object);
-  const bool is_packed = name.starts_with(opaque_classes + "quantized.") || name.starts_with(opaque_classes + "rnn.");
-  return is_packed ? object : object.deepcopy();
 }
 
 const std::string &digest_of_object(const c10::IValue &object) {

@@ -81,9 +81,6 @@ c10::IValue unpickled(std::string_view bytes);
 bool is_opaque_class(const c10::TypePtr &type);
 bool is_opaque_object(const c10::IValue &value);
 
-/// A copy by the object's own __getstate__ and __setstate__; packed parameters themselves, as nothing writes to them.
-c10::IValue copy_of_object(const c10::IValue &object);
-
 /// Returns a digest of the object's content, as far as the object can say what that is; empty where it cannot.
 const std::string &digest_of_object(const c10::IValue &object);
 

@@ -214,20 +214,7 @@ Stage keep_half(const FindAnchor &stage, const Questioner &fails) {
   return next;
 }
 
-} // namespace
-
-Stage find_first_anchor(const IndexSet &kept, const SearchContext &context) {
-  if (kept.size() < 2)
-    return Certify{kept};
-  std::vector<int> order = kept;
-  std::sort(order.begin(), order.end(), [&](int left, int right) {
-    return context.rank[static_cast<std::size_t>(left)] < context.rank[static_cast<std::size_t>(right)];
-  });
-  std::vector<double> mass = expected_first(kept.size(), weights_of(order, context));
-  // The empty set is not asked about here: only the certificate may propose it.
-  return FindAnchor{std::make_shared<const Lineup>(std::move(order), IndexSet{}, std::move(mass)), 0, kept.size(), 0};
-}
-
+/// Returns the stage that follows once the shortest failing prefix is known.
 Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
   if (stage.failing == 0)
     return Certify{stage.line->always()};
@@ -248,6 +235,20 @@ Stage after_anchor(const FindAnchor &stage, const SearchContext &context) {
   if (doubtful(anchors.size()))
     return DoubtAnchors{anchors, rest, experience};
   return find_next_anchor(anchors, rest, experience, context);
+}
+
+} // namespace
+
+Stage find_first_anchor(const IndexSet &kept, const SearchContext &context) {
+  if (kept.size() < 2)
+    return Certify{kept};
+  std::vector<int> order = kept;
+  std::sort(order.begin(), order.end(), [&](int left, int right) {
+    return context.rank[static_cast<std::size_t>(left)] < context.rank[static_cast<std::size_t>(right)];
+  });
+  std::vector<double> mass = expected_first(kept.size(), weights_of(order, context));
+  // The empty set is not asked about here: only the certificate may propose it.
+  return FindAnchor{std::make_shared<const Lineup>(std::move(order), IndexSet{}, std::move(mass)), 0, kept.size(), 0};
 }
 
 Stage advance(const DoubtAnchors &stage, const SearchContext &context, const Questioner &fails) {

@@ -101,8 +101,6 @@ Stage advance(const Stage &stage, const SearchContext &context, const Questioner
 
 /// The search for the first anchor, in topological order.
 Stage find_first_anchor(const IndexSet &kept, const SearchContext &context);
-/// Returns the stage that follows once the shortest failing prefix is known.
-Stage after_anchor(const FindAnchor &stage, const SearchContext &context);
 
 // Repeated structure: most models are a few kinds of blocks, many times over.
 

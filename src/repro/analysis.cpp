@@ -358,9 +358,8 @@ Analysis Analyzer::take() {
 }
 
 Analysis analyze(const Program &program, const Verdict &verdict, std::shared_ptr<const Backend> backend,
-                 const AnalyzeOptions &options, std::shared_ptr<const Recording> recording) {
-  if (!recording)
-    recording = std::make_shared<Recording>(record(program, run_settings(*backend, options.check), options.limits));
+                 const AnalyzeOptions &options) {
+  auto recording = std::make_shared<Recording>(record(program, run_settings(*backend, options.check), options.limits));
   return Analyzer(verdict, std::move(backend), options, std::move(recording)).take();
 }
 

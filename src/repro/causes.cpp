@@ -9,8 +9,8 @@ using State = AnalysisRow::State;
 using Part = AnalysisRow::Part;
 
 /// A row before the first one fails in another way than the whole program, in a program of its own.
-Part part_beside(size_t first, size_t row) {
-  return row == first ? Part::Cause : row > first ? Part::Carrier : Part::None;
+Part part_beside(std::optional<int> first, int row) {
+  return !first || row < *first ? Part::None : row == *first ? Part::Cause : Part::Carrier;
 }
 
 } // namespace
@@ -50,18 +50,20 @@ void find_causes(Analysis &analysis, const std::vector<bool> &as_the_whole) {
   std::vector<char> is_wrong(analysis.rows.size());
   for (size_t i = 0; i < analysis.rows.size(); ++i) {
     AnalysisRow &row = analysis.rows[i];
+    const int number = static_cast<int>(i);
     if (!analysis.first && (raises ? as_the_whole[i] : is_bad(row)))
-      analysis.first = static_cast<int>(i);
+      analysis.first = number;
     const bool is_carried = reads_wrong(row, is_wrong);
-    const bool is_late = analysis.first && static_cast<int>(i) > *analysis.first;
+    const bool is_late = analysis.first && number > *analysis.first;
     if (!raises && is_late && row.state == State::Fails) { // what is wrong was so before it
       row.state = State::Same;
       row.message.clear();
     }
-    if (is_bad(row) && raises)
-      row.part = analysis.first ? part_beside(static_cast<size_t>(*analysis.first), i) : Part::None;
-    else if (is_bad(row))
-      row.part = is_carried ? Part::Carrier : Part::Cause;
+    if (is_bad(row))
+      row.part = raises              ? part_beside(analysis.first, number)
+                 : is_carried        ? Part::Carrier
+                 : row.reads_written ? Part::None
+                                     : Part::Cause;
     is_wrong[i] = is_bad(row) || (is_carried && row.state == State::Unknown);
   }
 }

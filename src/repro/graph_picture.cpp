@@ -32,6 +32,17 @@ std::string path_of(const Curve &curve) {
   return path;
 }
 
+/// The first characters of a text, with an ellipsis where there are more.
+std::string shortened_label(const std::string &text, size_t most) {
+  if (letters_in(text) <= most)
+    return text;
+  size_t letters = 0, end = 0;
+  for (; end < text.size(); ++end)
+    if (begins_character(text[end]) && ++letters > most - 1)
+      break;
+  return text.substr(0, end) + "\u2026";
+}
+
 /// Returns the lines of each box as they are drawn: not empty, of limited length, without invisible characters.
 std::vector<std::vector<std::string>> lines_of(const std::vector<PictureBox> &boxes) {
   std::vector<std::vector<std::string>> all;
@@ -73,16 +84,6 @@ json box_json(const PictureBox &box, const std::vector<std::string> &lines, cons
 }
 
 } // namespace
-
-std::string shortened_label(const std::string &text, size_t most) {
-  if (letters_in(text) <= most)
-    return text;
-  size_t letters = 0, end = 0;
-  for (; end < text.size(); ++end)
-    if (begins_character(text[end]) && ++letters > most - 1)
-      break;
-  return text.substr(0, end) + "\u2026";
-}
 
 GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
                         const std::string &label, const std::function<bool()> &interrupted) {

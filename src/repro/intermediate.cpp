@@ -52,7 +52,7 @@ Value *as_made(Graph &graph, Value *value, bool is_written_later) {
 /// Walks from a node to what it reads, through what is neither an intermediate nor an input.
 class ReadsOf {
 public:
-  ReadsOf(const Recording &recording, const std::vector<Intermediate> &values) {
+  ReadsOf(const Recording &recording, const std::vector<Intermediate> &values) : recording_(recording) {
     for (size_t i = 0; i < values.size(); ++i)
       rows_[values[i].value] = static_cast<int>(i);
     const auto inputs = recording.program.graph->inputs();
@@ -64,8 +64,10 @@ public:
     seen_.clear();
     found_rows_.clear();
     found_inputs_.clear();
+    reads_written_ = false;
+    reader_ = recording_.node_index.at(node);
     walk(node);
-    return {{found_rows_.begin(), found_rows_.end()}, {found_inputs_.begin(), found_inputs_.end()}};
+    return {{found_rows_.begin(), found_rows_.end()}, {found_inputs_.begin(), found_inputs_.end()}, reads_written_};
   }
 
 private:
@@ -81,6 +83,7 @@ private:
   }
 
   void look(const Value *value) {
+    reads_written_ |= recording_.writer_before(value, reader_) >= 0;
     if (const auto row = rows_.find(value); row != rows_.end())
       found_rows_.insert(row->second);
     else if (const auto input = inputs_.find(value); input != inputs_.end())
@@ -89,6 +92,9 @@ private:
       walk(value->node());
   }
 
+  const Recording &recording_;
+  int reader_ = 0;
+  bool reads_written_ = false;
   std::unordered_map<const Value *, int> rows_, inputs_;
   std::set<const Node *> seen_;
   std::set<int> found_rows_, found_inputs_;

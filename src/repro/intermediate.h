@@ -31,6 +31,7 @@ Program prefix(const Recording &recording, const Intermediate &last);
 struct Reads {
   std::vector<int> values; ///< indices of intermediates
   std::vector<int> inputs; ///< indices of the graph's inputs
+  bool written = false;    ///< one of them was written to before it is read here: it may have lost that write
 };
 /// For each intermediate.
 std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values);

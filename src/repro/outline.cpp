@@ -26,6 +26,7 @@ void describe_rows(const Recording &recording, const std::vector<Intermediate> &
     if (const auto *seen = recording.lookup(values[i].value, no_writer))
       row.type = describe(*seen);
     row.reads = reads[i].values;
+    row.reads_written = reads[i].written;
     row.inputs = reads[i].inputs;
     row.is_output = std::find(outputs.begin(), outputs.end(), values[i].value) != outputs.end();
     analysis.rows.push_back(std::move(row));

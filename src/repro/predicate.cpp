@@ -48,9 +48,9 @@ Predicate close_by_dtype(const LeafReport &leaf, const CompareOptions &compare) 
   return predicate;
 }
 
-/// A tolerance of everyday use takes the rounding of 16 bits for wrong. PyTorch's rule asks how wrong eager is itself:
-/// that has been measured, so no float64 run is needed to ask again. An element that is off by many times that needs no
-/// mean: its own error, a good part of it, is the tolerance.
+/// Rounding to 16 bits exceeds everyday tolerances. PyTorch's rule scales the tolerance by eager's own error against
+/// float64, which is already measured. Where one element is off by far more than that, a quarter of its error is the
+/// tolerance, and no mean is needed.
 std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const ReproFacts &facts) {
   const double tol = facts.check.compare.tol;
   const at::ScalarType type = dtype_of(leaf.ref_form);
@@ -71,7 +71,7 @@ std::optional<Predicate> beyond_eagers_error(const LeafReport &leaf, const Repro
     plain.atol = rounded(leaf.max_abs_error / part, 1);
     return plain;
   }
-  // It is at least as far from eager as one is further from float64 than the other.
+  // The result is at least res_error - ref_error away from eager, by the triangle inequality.
   const bool shows = leaf.res_error - leaf.ref_error > predicate.limit;
   return shows ? std::optional(predicate) : std::nullopt;
 }
@@ -115,7 +115,7 @@ Predicate by_rule(const LeafReport &leaf, const ReproFacts &facts) {
   }
   if (compare.cos_similarity) {
     predicate.form = Predicate::Form::Direction;
-    predicate.limit = 0.99;
+    predicate.limit = least_cosine;
     return predicate;
   }
   return beyond_eagers_error(leaf, facts).value_or(predicate);

@@ -59,14 +59,12 @@ json wrong_leaves(const Verdict &verdict) {
 
 json files_of(const ReproFacts &facts, const std::string &folder) {
   json files = {"reduced.pt", "inputs.pt", "report.html", "report.md", "report.json", "config.toml", "journal.jsonl"};
-  if (has_cpp(facts))
-    files.insert(files.end(), {"repro.cpp", "CMakeLists.txt"});
   if (has_issue(facts))
     files.push_back("issue.md");
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
   for (const char *name :
-       {"repro.py", "test_repro.py", "attributes.pt", "model.pt2"}) // of a backend that is used from Python
+       {"repro.cpp", "CMakeLists.txt", "repro.py", "test_repro.py", "attributes.pt", "model.pt2"})
     if (is_of_this_run(folder + "/" + name))
       files.push_back(name);
   return files;

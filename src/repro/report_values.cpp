@@ -167,7 +167,7 @@ json files_values(const ReproFacts &facts, const std::string &folder) {
   const bool package = is_of_this_run(folder + "/model.pt2");
   const bool cpp_is_only_a_runner = python && !package && is_used_from_python(*facts.backend);
   return {{"has_passing", facts.has_passing},
-          {"has_cpp", has_cpp(facts)},
+          {"has_cpp", is_of_this_run(folder + "/repro.cpp")},
           {"python_shows", python},
           {"loads_package", package},
           {"cpp_shows", !cpp_is_only_a_runner}};

@@ -25,9 +25,8 @@ struct ReproRun {
 /// Returns the end of a text, as much of it as a message may have.
 std::string last_part(const std::string &text);
 
-/// Returns the words that stand before a command whose HOME is to be this folder: runtimes write there as they are
-/// imported, and a repro may not write to the user's. Packages that the user has installed there are found all the
-/// same.
+/// Returns a prefix for commands (env ...) that sets HOME to this folder: runtimes write there as they are imported,
+/// and a repro may not write to the user's. Packages that the user has installed there are found all the same.
 std::vector<std::string> with_home(const std::string &folder);
 
 /// Starts a repro, and returns at once. `folder` is for what it prints; one that prints without end is Cancelled.

@@ -29,9 +29,6 @@ struct GraphPicture {
 GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
                         const std::string &label, const std::function<bool()> &interrupted = {});
 
-/// The first characters of a text, with an ellipsis where there are more.
-std::string shortened_label(const std::string &text, size_t most);
-
 /// The settings and data with which a page lists the values of one graph, in addition to the Analysis.
 struct ValueListOptions {
   std::string prefix;            ///< of keys and anchors: "o" gives "o12"

@@ -64,8 +64,7 @@ bool comes_from_outside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-} // namespace
-
+/// Both ends close on exec; the parent's end never blocks. Throws std::system_error.
 void make_pipe(int &read_end, int &write_end) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -75,11 +74,14 @@ void make_pipe(int &read_end, int &write_end) {
   write_end = ends[1];
 }
 
+/// Closes it unless it is -1, and sets it to -1.
 void close_descriptor(int &descriptor) {
   if (descriptor >= 0)
     close(descriptor);
   descriptor = -1;
 }
+
+} // namespace
 
 OutputTail::OutputTail() {
   make_pipe(read_end_, write_end_);

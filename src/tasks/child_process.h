@@ -47,11 +47,6 @@ private:
   std::string text_;
 };
 
-/// Both ends close on exec; the parent's end never blocks. Throws std::system_error.
-void make_pipe(int &read_end, int &write_end);
-/// Closes it unless it is -1, and sets it to -1.
-void close_descriptor(int &descriptor);
-
 // The parent's side of one child: fork, watch, kill, reap.
 
 struct ChildEnds;

@@ -73,8 +73,9 @@ void die_when_patience_ends() {
   alarm(patience_seconds);
 }
 
-/// The instruction that a signal interrupted, and a way out of a call that leads nowhere (through a null pointer, say):
-/// nothing can be unwound from there, so the context becomes that of the call. Other machines have nameless frames.
+// instruction() returns the address of the instruction that a signal interrupted; 0 on machines that have no case here.
+// go_back_to_the_call() is for a jump to nowhere, through a null pointer for instance: it makes the context that of the
+// caller, from which the stack can be unwound.
 #if defined(__x86_64__)
 std::uintptr_t instruction(const ucontext_t &context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);

@@ -102,8 +102,7 @@ std::uint64_t free_disk(const fs::path &folder) {
   return statvfs(folder.c_str(), &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
 }
 
-} // namespace
-
+/// Memory that a new process could have without swapping, in bytes; 0 where it cannot be known.
 std::uint64_t free_on_the_machine() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);) {
@@ -113,6 +112,8 @@ std::uint64_t free_on_the_machine() {
   }
   return 0;
 }
+
+} // namespace
 
 void forbid_core_dumps() {
   // 1, not 0: a limit of 0 does not stop a core handler that is a program (systemd-coredump), a limit of 1 stops both.

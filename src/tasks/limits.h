@@ -17,8 +17,6 @@ void limit_added_memory(std::uint64_t bytes);
 std::uint64_t memory_allowance();
 /// Takes a quarter of the stack away, so that a job that ends well with the rest would also do so with all of it.
 void keep_stack_in_reserve();
-/// Memory that a new process could have without swapping, in bytes; 0 where it cannot be known.
-std::uint64_t free_on_the_machine();
 /// Three quarters of the memory that is free now, on the machine and in this process's control group: what a check may
 /// add where no limit was given. 0 where it cannot be known.
 std::uint64_t memory_that_fits();

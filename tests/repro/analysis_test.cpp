@@ -154,6 +154,16 @@ TEST(Analysis, WhatIsWrongOnlyWhereEveryValueIsReturnedIsNoCause) {
   EXPECT_EQ(analysis.checks, 3) << "the linear layer by itself, and whether the batch norm follows from it as it was";
 }
 
+/// The backend drops a write. What reads that memory differs, though all that it is made from was right when made.
+TEST(Analysis, WhatReadsMemoryThatWasWrittenToIsNotCalledTheCause) {
+  const Analysis analysis = analysis_of("jit_type_as_dce", "jit", false);
+  ASSERT_TRUE(analysis.first);
+  EXPECT_EQ(analysis.rows[*analysis.first].op, "aten::add");
+  EXPECT_TRUE(analysis.rows[*analysis.first].reads_written);
+  for (const auto &row : analysis.rows)
+    EXPECT_NE(row.part, Part::Cause) << row.op;
+}
+
 Program linear_and_norm_of_matrices() {
   torch::jit::Module module("__torch__.LinearAndNorm");
   module.register_attribute("training", c10::BoolType::get(), false);

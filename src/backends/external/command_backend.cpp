@@ -116,13 +116,18 @@ private:
   const std::shared_ptr<const CommandServer> server_;
 };
 
+/// "serve.py -x" for "serve.py -x --serve".
+std::string without_last_word(const std::string &line) {
+  const size_t gap = line.find_last_of(" \t", line.find_last_not_of(" \t"));
+  return line.substr(0, line.find_last_not_of(" \t", gap) + 1);
+}
+
 class CommandBackend final : public Backend, public Preparation, public Surroundings {
 public:
   CommandBackend(const std::string &line, std::function<bool()> interrupted)
       : line_(line), words_(words_of(line)), interrupted_(std::move(interrupted)) {
     serves_ = words_.size() > 1 && words_.back() == "--serve";
-    title_ = "the command " +
-             line.substr(0, serves_ ? line.find_last_not_of(" \t", line.rfind("--serve") - 1) + 1 : std::string::npos);
+    title_ = "the command " + (serves_ ? without_last_word(line) : line);
     if (serves_)
       words_.pop_back();
   }

@@ -1,6 +1,7 @@
 #include "backends/external/command_server.h"
 
 #include "backends/backend_parts.h"
+#include "core/files.h"
 #include "core/frame.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
@@ -18,7 +19,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
@@ -150,12 +150,8 @@ bool CommandServer::lives() {
 }
 
 std::string CommandServer::last_words() const {
-  std::ifstream file(log_);
-  std::string last = "it said nothing";
-  for (std::string line; std::getline(file, line);)
-    if (line.find_first_not_of(" \t\r") != std::string::npos)
-      last = line;
-  return last;
+  const std::string last = last_line(log_);
+  return last.empty() ? "it said nothing" : last;
 }
 
 } // namespace repro_minify

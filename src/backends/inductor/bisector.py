@@ -29,6 +29,7 @@ def serve(connection):
     def is_right():
         backend, subsystem = CompilerBisector.get_backend(), CompilerBisector.get_subsystem()
         state = CompilerBisector.get_run_state(backend, subsystem) if subsystem else None
+        # Applications up to the middle of those in doubt run, the rest is left out; people count from 1.
         applied = sum(CompilerBisector.get_bisect_range(backend, subsystem)) // 2 + 1 if state == "bisect" else None
         wire.send(connection, {"try": {"folder": folder, "backend": backend, "subsystem": subsystem, "state": state,
                                        "applied": applied, **switch(backend, subsystem)}})  # fmt: skip
@@ -44,7 +45,7 @@ def serve(connection):
 
 def switch(backend, subsystem):
     """Returns {"setting": "emulate_precision_casts", "switch": "emulate_precision_casts=True"} for a subsystem that
-    sets an entry of a configuration, else two of None."""
+    sets an entry of a configuration, else {"setting": None, "switch": None}."""
     change = CompilerBisector.get_subsystem_object(backend, subsystem) if subsystem else None
     if not isinstance(change, ConfigChange):
         return {"setting": None, "switch": None}
@@ -52,7 +53,7 @@ def switch(backend, subsystem):
 
 
 def parts():
-    """Everything that it can leave out, in order: "aot_eager", "inductor/lowerings"."""
+    """Returns all that the bisector can leave out, in order: "aot_eager", "inductor/lowerings"."""
     return [
         name
         for backend, subsystems in BACKENDS.items()
@@ -70,25 +71,26 @@ def take_part(folder):
     functorch_config.enable_autograd_cache = False
 
 
-begun: list[tuple[object, object]] = []  # the patterns and the graph of each pass that is under way, the innermost last
+passes_under_way: list[tuple[object, object]] = []  # the patterns and the graph of each, the innermost last
 
 
 def remembering(apply):
-    """GraphTransformObserver.apply_graph_pass, which asks the bisector whether the pass is left out."""
+    """Returns GraphTransformObserver.apply_graph_pass, which asks the bisector whether the pass is left out, with the
+    passes noted that are under way."""
 
     def observed(self, apply_pass):
-        begun.append((getattr(apply_pass, "__self__", None), self.gm.graph))
+        passes_under_way.append((getattr(apply_pass, "__self__", None), self.gm.graph))
         try:
             return apply(self, apply_pass)
         finally:
-            begun.pop()
+            passes_under_way.pop()
 
     return observed
 
 
 def naming_parts(is_disabled):
-    """The bisector's question whether a part is left out, with a lowering named after its overload, and a numbered set
-    of patterns after those of them that match.
+    """Returns the function that tells whether the bisector leaves a part out, with better names in what it reports: a
+    lowering is named after its overload, a numbered set of patterns after those of them that match.
 
     PyTorch names a lowering after the node: `sum_1`, which no operator is called, and `div` for each overload of it;
     and a set of patterns `pass_pattern_1`.
@@ -100,8 +102,8 @@ def naming_parts(is_disabled):
             named = lambda: overload_name(V.graph.current_node.target)  # noqa: E731
         elif subsystem == "decomposition" and debug_info:
             named = lambda: decomposed_name(debug_info())  # noqa: E731
-        elif debug_info and begun and isinstance(begun[-1][0], PatternMatcherPass):
-            named = lambda: matching_patterns(*begun[-1]) or debug_info()  # noqa: E731
+        elif debug_info and passes_under_way and isinstance(passes_under_way[-1][0], PatternMatcherPass):
+            named = lambda: matching_patterns(*passes_under_way[-1]) or debug_info()  # noqa: E731
         return is_disabled(backend, subsystem, named)
 
     return question

@@ -1,11 +1,11 @@
 """How an operator of TorchScript is called from Python, and how what it is called with is written down."""
 
 import keyword
-import math
 import re
 
 import torch
 
+from tensor_text import number
 from words import schema_of
 
 
@@ -13,7 +13,7 @@ class Untranslatable(Exception):
     """The graph has something that Python source cannot say; the message names it."""
 
 
-# Tensors of plain values: what TorchScript has for them is no operator that Dynamo knows.
+# Functions that make Tensors of plain values: TorchScript's operators for them are none that Dynamo knows.
 MADE = {"aten::tensor": "tensor", "aten::as_tensor": "as_tensor", "aten::_list_to_tensor": "tensor"}
 
 
@@ -22,12 +22,6 @@ def attribute_name(name):
     if not name.isidentifier():
         raise Untranslatable(f"{name!r} is no name in Python")
     return name + "_" if keyword.iskeyword(name) or hasattr(torch.nn.Module, name) else name
-
-
-def number(value):
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float('{value}')"
-    return repr(value)
 
 
 def enum_name(node):
@@ -87,9 +81,10 @@ def is_default(argument, value):
     )
 
 
-def literal(value, held=None):
-    """`held`: what stands for a Tensor, or an object of a C++ class: they have no literal."""
-    if isinstance(value, (torch.Tensor, torch.ScriptObject)) and held:
+def literal(value, held):
+    """Returns a Python literal of a constant. `held(value)` gives the text for a Tensor or an object of a C++ class.
+    Raises Untranslatable for a constant that has no literal."""
+    if isinstance(value, (torch.Tensor, torch.ScriptObject)):
         return held(value)
     if isinstance(value, (list, tuple)):
         parts = [literal(part, held) for part in value]
@@ -107,8 +102,13 @@ def literal(value, held=None):
     raise Untranslatable(f"a constant of type {type(value).__name__} has no literal")
 
 
+def require_literal(value):
+    """Raises Untranslatable for a constant that has no literal, and is no Tensor or object of a C++ class."""
+    literal(value, lambda _: "")
+
+
 def graph_of(script):
-    """That of a ScriptModule's forward, calls inlined."""
+    """Returns the graph of a ScriptModule's forward, calls inlined."""
     graph = script._c._get_method("forward").graph.copy()
     torch._C._jit_pass_inline(graph)
     return graph

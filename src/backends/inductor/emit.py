@@ -9,25 +9,18 @@ import torch
 import imports
 from calls import attribute_name
 from module import attributes_read, make_module, named_tensors
+from tensor_text import number
 from translate import MODULES
 
 MOST_LITERAL_BYTES = 64 * 1024
-# The words of repro/templates/repro_body.py.tpl, which no variable may have.
+# Names that the texts of src/repro (script_body.cpp and its templates) give, which no input may have.
 TAKEN = {"torch", "Repro", "f", "model", "run", "call", "prepare", "result", "results", "parts", "part", "leaves",
          "leaf", "loss", "gradients", "expected", "found", "optimised", "eager", "error", "print", "Path", "compile_fx",
          "unittest", "device", "inputs", "compiled"}  # fmt: skip
 
 
-def number(value):
-    if isinstance(value, complex):
-        return f"complex({number(value.real)}, {number(value.imag)})"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float('{value}')"
-    return repr(value)
-
-
 def shortest(tensor):
-    """Its elements, each as short as it can be and still be the same number."""
+    """Yields the text of each element, as short as it can be and still be the same number."""
     digits = {torch.float16: 5, torch.bfloat16: 4, torch.float32: 9}.get(tensor.dtype)
     for value in tensor.tolist():
         if digits and math.isfinite(value):
@@ -112,7 +105,7 @@ class Repro:
 
     def read_program(self, script):
         tensors = {name for name, _ in named_tensors(script)}
-        self.objects = sorted(attributes_read(script) - tensors)  # packed parameters: they have no literal
+        self.objects = sorted(attributes_read(script) - tensors)  # packed parameters, which have no literal
         self.module, source = make_module(script)
         self.forward = source.splitlines()[1:]
 
@@ -157,7 +150,8 @@ class Repro:
         return [*(f"import {name}" for name in sorted(used)), *registering, "import torch"]
 
     def statement(self):
-        """The program where it is one statement, as a person would name it in a sentence; else an empty string."""
+        """The program where it is one statement, as a person would name it in a sentence; else an empty string, as
+        always here: a forward() of TorchScript is no sentence."""
         return ""
 
     def named_inputs(self):
@@ -172,7 +166,7 @@ class Repro:
         return f'torch.load(Path(__file__).resolve().with_name("{name}"), weights_only=True)'
 
     def writes(self):
-        """True if a call may write an input."""
+        """True if a call may write an input; always so here, where no operator is looked at."""
         return True
 
     def draws_random_numbers(self):
@@ -187,7 +181,8 @@ class Repro:
         return False
 
     def moved(self, tensor=None):
-        """Brings a tensor or a module to the device of the failure. A tensor is a leaf after that."""
+        """Returns the text that brings a tensor or a module to the device of the failure, where a tensor that needs
+        gradients becomes a leaf again."""
         if self.facts["device"] == "cpu":
             return ""
         asks = tensor is not None and self.facts["grad"] and tensor.requires_grad

@@ -13,12 +13,12 @@ import fx_graph
 import fx_groups
 import fx_users_calls
 from emit import MOST_LITERAL_BYTES, Literals, Repro
-from fx_call import NoForm, resolve_or_none
+from fx_call import NoForm
 from fx_names import argument_names
 from fx_text import program_text
 from calls import Untranslatable, attribute_name
 from module import attributes_read, make_module, named_tensors
-from tensor_text import requiring_grad, tensor_text
+from tensor_text import number, requiring_grad, tensor_text
 
 TAKEN = emit.TAKEN | {"F", "Function", "BlockMask", "flex_attention", "self"}
 MOST_IN_SENTENCE = 110  # characters of a program of few statements
@@ -170,7 +170,7 @@ class NumberedRepro(TypedRepro):
     def read(self, attribute):
         for name, role, _, tensor in self.inputs:
             if attribute_name(name) == attribute and is_number(role, tensor):
-                return emit.number(tensor.item())
+                return number(tensor.item())
         return attribute
 
     @property
@@ -199,14 +199,7 @@ def programs(script, inputs, facts, typed=(FxRepro, TypedRepro, NumberedRepro)):
 
 def draws(node):
     """True if a call takes numbers from a generator."""
-    if node.op == "call_method":
-        name = node.target
-    elif node.op == "call_function":
-        if isinstance(node.target, torch._ops.OpOverload):
-            return torch.Tag.nondeterministic_seeded in node.target.tags
-        name = getattr(node.target, "__name__", "")
-    else:
-        return False
-    packet = resolve_or_none(f"torch.ops.aten.{name}")
-    overloads = [getattr(packet, each) for each in packet.overloads()] if packet else []
-    return "dropout" in name or any(torch.Tag.nondeterministic_seeded in each.tags for each in overloads)
+    if isinstance(node.target, torch._ops.OpOverload):
+        return torch.Tag.nondeterministic_seeded in node.target.tags
+    name = fx_effects.called_name(node)
+    return node.op in ("call_method", "call_function") and ("dropout" in name or fx_effects.is_seeded(name))

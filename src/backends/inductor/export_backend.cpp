@@ -1,6 +1,7 @@
 // A runtime of another project, by a recipe: it is given the program that torch.export makes.
 #include "backends/backend_registry.h"
 #include "backends/in_python.h"
+#include "backends/inductor/inductor_wire.h"
 #include "backends/inductor/worker_backend.h"
 #include "core/files.h"
 #include "core/programs.h"
@@ -66,12 +67,7 @@ public:
     for (size_t count = 1; count <= steps.size(); ++count) {
       const std::vector<std::string> taken(steps.begin(), steps.begin() + static_cast<long>(count));
       if (fails(with(taken), words_of(count)))
-        return OwnFinding{.guilty = taken.back(),
-                          .pass = taken.back(),
-                          .name = "",
-                          .setting = "",
-                          .confirmed = true,
-                          .note = note_of(count)};
+        return OwnFinding{.guilty = taken.back(), .pass = taken.back(), .confirmed = true, .note = note_of(count)};
     }
     return std::nullopt;
   }
@@ -81,11 +77,8 @@ public:
   std::vector<std::pair<std::string, std::string>> artefacts(const Program &program) const override {
     const InductorMessage answer = ask_about("artefact", program, json::object());
     std::vector<std::pair<std::string, std::string>> files;
-    for (const auto &name : answer.header.at("names")) {
-      const at::Tensor &blob = answer.blobs.at(files.size());
-      files.emplace_back(name.get<std::string>(), std::string(static_cast<const char *>(blob.const_data_ptr()),
-                                                              static_cast<size_t>(blob.numel())));
-    }
+    for (const auto &name : answer.header.at("names"))
+      files.emplace_back(name.get<std::string>(), string_of(answer.blobs.at(files.size())));
     return files;
   }
 
@@ -119,19 +112,22 @@ private:
 
   std::string step(size_t count) const { return what_can_go().at(count - 1); }
 
-  /// The name of a recipe's converter (0), what runs the result of it (1), and where its failures belong (2); empty
-  /// where the recipe has none.
-  std::string converter(size_t which) const {
+  /// The name of a recipe's converter, what runs its result, and where its failures belong; all empty where the recipe
+  /// has none.
+  struct Converter {
+    std::string name, runner, component;
+  };
+  Converter converter() const {
     const json &given = recipe().at("converter");
-    return given.is_null() ? "" : given.at(which).get<std::string>();
+    return given.is_null() ? Converter{} : Converter{given.at(0), given.at(1), given.at(2)};
   }
 
   /// Returns what computes where the first `count` steps are taken.
   std::string words_of(size_t count) const {
     if (count == 1)
       return "the exported program, run by eager PyTorch";
-    if (step(count) == converter(0))
-      return "what " + converter(0) + " makes of it, run by " + converter(1);
+    if (const Converter one = converter(); step(count) == one.name)
+      return "what " + one.name + " makes of it, run by " + one.runner;
     if (step(count) == recipe().at("name"))
       return title() + (step(count) == what_can_go().back() ? "" : ", with all switched off that can be");
     return title() + ", up to " + step(count);
@@ -142,8 +138,8 @@ private:
     if (count == 1)
       return "The exported program is wrong where eager PyTorch runs it: the fault is torch.export's, not " + title() +
              "'s.";
-    if (step(count) == converter(0))
-      return right + words_of(count) + ", fails before " + title() + " runs it (" + converter(2) + ").";
+    if (const Converter one = converter(); step(count) == one.name)
+      return right + words_of(count) + ", fails before " + title() + " runs it (" + one.component + ").";
     if (step(count) != recipe().at("name"))
       return "Without " + step(count) + " the result is right.";
     const std::string words = words_of(count); // with a clause between commas, or without one
@@ -175,11 +171,10 @@ std::unique_ptr<Backend> make_export_backend(const std::string &recipe, const Ba
     if (!fs::is_regular_file(recipe))
       throw UserError("--backend export:" + recipe + ": there is no such file");
   } else if (std::find(names.begin(), names.end(), recipe) == names.end()) {
-    std::string known;
-    for (const auto &name : names)
-      known += name + ", ";
-    throw UserError("--backend export:" + recipe + ": unknown recipe; known are " + known +
-                    "and a FILE.py of your own" + did_you_mean(recipe, names));
+    auto known = names;
+    known.emplace_back("and a FILE.py of your own");
+    throw UserError("--backend export:" + recipe + ": unknown recipe; known are " + joined(known) +
+                    did_you_mean(recipe, names));
   }
   return std::make_unique<ExportBackend>(recipe, options);
 }

@@ -33,12 +33,12 @@ def holder_of(script):
 
 
 class Several:
-    """The result of a call that gives several tensors: each is taken out where it is read. `parts` says where they are
+    """The result of a call that gives several tensors: each is taken out where it is read. `paths` says where they are
     in a nested result."""
 
-    def __init__(self, node, parts=None):
+    def __init__(self, node, paths=None):
         self.node = node
-        self.paths = parts
+        self.paths = paths
 
     def __getitem__(self, place):
         result = self.node
@@ -56,7 +56,7 @@ class Several:
 
 
 class Builder:
-    """Takes the graph down node by node. Nothing is run."""
+    """Translates the graph to torch.fx node by node. Nothing is run."""
 
     def __init__(self, script, holder):
         self.jit_graph = graph_of(script)
@@ -187,11 +187,12 @@ def build(script, holder, _arguments):
 
 
 def build_for_eager(script, holder, _arguments):
-    """The same with levels of torch.func as calls: it runs at any depth of levels."""
+    """Does what build() does, with levels of torch.func as calls, so that it runs at any depth of levels."""
     return built(script, holder, lambda _: None)
 
 
 def built(script, holder, expand):
+    """`expand(graph)` changes the graph before its placeholders are ordered and its modes are switched."""
     graph_module, template = as_it_stands(script, holder)
     expand(graph_module.graph)
     in_order_of_use(graph_module.graph)
@@ -199,7 +200,8 @@ def built(script, holder, expand):
 
 
 def as_it_stands(script, holder):
-    """The same, with a placeholder for each argument of the program, in their order."""
+    """The GraphModule before any change, with a placeholder for each argument of the program in their order, and the
+    template of its result. Raises Untranslatable."""
     try:
         return Builder(script, holder).build()
     except Untranslatable:

@@ -1,4 +1,4 @@
-"""A candidate as a graph of its own making, compiled: callable as the module is."""
+"""A program compiled from a torch.fx graph that we build ourselves, callable like its module."""
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode

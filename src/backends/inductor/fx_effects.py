@@ -15,6 +15,7 @@ UPDATES = "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irs
 IN_PLACE = {name: getattr(operator, name) for name in UPDATES}
 GIVES_NUMBERS = {"size", "dim", "ndimension", "numel", "nelement", "item", "stride", "storage_offset", "element_size",
                  "tolist", "shape", "ndim"}  # fmt: skip
+PURE_BUILTINS = "getattr abs min max sum len round float int bool pow divmod".split()
 DRAWS_OR_WRITES = ("dropout", "batch_norm", "instance_norm", "rrelu", "gumbel", "rand", "multi_head", "fractional")
 TORCH_MODULES = ("torch", "torch._C._nn", "torch._C._linalg", "torch._C._special", "torch._C._fft")
 
@@ -33,13 +34,16 @@ def is_builtin(target: Any) -> bool:
 
 
 @functools.cache
-def draws(name: str) -> bool:
-    """True if an operator of ATen may draw random numbers, or writes what its schema does not say."""
-    if any(word in name for word in DRAWS_OR_WRITES):
-        return True
+def is_seeded(name: str) -> bool:
+    """True if an overload of the operator aten::NAME takes numbers from a generator."""
     packet = getattr(torch.ops.aten, name, None)
     overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else []
     return any(torch.Tag.nondeterministic_seeded in getattr(packet, overload).tags for overload in overloads)
+
+
+def draws_or_writes(name: str) -> bool:
+    """True if an operator of ATen may draw random numbers, or writes what its schema does not say."""
+    return any(word in name for word in DRAWS_OR_WRITES) or is_seeded(name)
 
 
 def called_name(node: Node) -> str:
@@ -62,20 +66,21 @@ def has_effect(node: Node) -> bool:
         name = str(node.target)
         in_c = type(getattr(torch.Tensor, name, None)).__name__ == "method_descriptor"
         known = bool(schemas(name)) or in_c
-        return not known or name.endswith("_") or draws(name) or any(map(writes_positionally, schemas(name)))
+        return not known or name.endswith("_") or draws_or_writes(name) or any(map(writes_positionally, schemas(name)))
     target: Any = node.target
     if isinstance(target, torch._ops.OpOverload):
-        return target.namespace != "aten" or target._schema.is_mutable or draws(target._schema.name.split("::")[1])
+        return target.namespace != "aten" or target._schema.is_mutable or draws_or_writes(called_name(node))
     name, module = getattr(target, "__name__", ""), getattr(target, "__module__", None)
     if module == "_operator":
         return name in IN_PLACE or name in ("setitem", "delitem", "iconcat", "imatmul")
-    if module in ("builtins", "math"):
-        return name not in ("getattr", "abs", "min", "max", "sum", "len", "round", "float", "int", "bool", "pow",
-                            "divmod") and module != "math"  # fmt: skip
+    if module == "math":
+        return False
+    if module == "builtins":
+        return name not in PURE_BUILTINS
     if is_builtin(target):
-        return name.endswith("_") or draws(name) or any(map(writes_positionally, schemas(name)))
+        return name.endswith("_") or draws_or_writes(name) or any(map(writes_positionally, schemas(name)))
     if module in ("torch.functional", "torch.nn.functional"):
-        return name.endswith("_") or draws(name) or writes_by_argument(node)
+        return name.endswith("_") or draws_or_writes(name) or writes_by_argument(node)
     return True
 
 

@@ -3,8 +3,6 @@ typed by hand."""
 
 import ast
 import builtins
-import math
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +15,7 @@ import fx_effects
 import fx_numpy
 import fx_signatures
 import fx_users_calls
+import tensor_text
 from fx_call import NoForm, name_of
 from fx_names import is_name
 from fx_signatures import Arguments
@@ -44,9 +43,6 @@ ONE_SHAPE = {
     "view", "reshape", "permute", "expand", "repeat", "tile", "flip", "new_zeros", "new_ones", "new_empty",
 }  # fmt: skip
 SHAPED = {"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"}
-ATTRIBUTES = {
-    "aten.mT.default": "mT", "aten.mH.default": "mH", "aten.numpy_T.default": "T", "aten.matrix_H.default": "H",
-}  # fmt: skip
 ATTRIBUTES = {"aten.numpy_T": "T", "aten.matrix_H": "H", "aten.mT": "mT", "aten.mH": "mH"}  # Dynamo's, from 2.15 on
 LAST = sys.maxsize  # the end of a slice in ATen that ends where the tensor does
 Place = Callable[[Node], ast.expr]
@@ -71,10 +67,8 @@ class Expressions:
             return self.place(value)
         if value is None or value is ... or type(value) in (bool, str):
             return ast.Constant(value)
-        if type(value) in (int, float):
+        if type(value) in (int, float, complex):
             return number(value)
-        if type(value) is complex:
-            return complex_number(value)
         if type(value) in (tuple, torch.Size):
             return ast.Tuple([self.value(part) for part in value], ast.Load())
         if isinstance(value, list):
@@ -265,34 +259,33 @@ class Expressions:
     def overload(self, target: torch._ops.OpOverload, arguments: Arguments) -> ast.expr:
         """An overload as users call it; as it is where none of their calls is sure to be the same."""
         if target.namespace == "aten":
-            called, arguments = fx_aten.as_users_call(target, arguments)
-            if not isinstance(called, torch._ops.OpOverload):
-                return self.function(called, arguments)
-            target = called
+            return self.aten_overload(target, arguments)
+        only = target._overloadname == "default" and target.overloadpacket.overloads() == ["default"]
+        return self.named_overload(str(target).removesuffix(".default") if only else str(target), arguments)
+
+    def aten_overload(self, target: torch._ops.OpOverload, arguments: Arguments) -> ast.expr:
+        called, arguments = fx_aten.as_users_call(target, arguments)
+        if not isinstance(called, torch._ops.OpOverload):
+            return self.function(called, arguments)
         args, kwargs = arguments
-        name = target._schema.name.split("::")[1]
-        if target.namespace == "aten":
-            if target._overloadname in OVERLOADS:
-                written = self.torch_operator(name, arguments)
-                if written is not None:
-                    return written
-            written = self.indexing(str(target), args) if not kwargs else None
-            if written is not None:
-                return written
-            form = fx_signatures.public_form(target, arguments)
-            if form is not None:
-                return self.public(form, target, arguments)
-        words = str(target).split(".")
-        if words[-1] == "default" and target.namespace != "aten" and target.overloadpacket.overloads() == ["default"]:
-            words.pop()
+        written = None
+        if called._overloadname in OVERLOADS:
+            written = self.torch_operator(called._schema.name.split("::")[1], arguments)
+        if written is None and not kwargs:
+            written = self.indexing(str(called), args)
+        if written is not None:
+            return written
+        form = fx_signatures.public_form(called, arguments)
+        return self.public(form, called, arguments) if form else self.named_overload(str(called), arguments)
+
+    def named_overload(self, name: str, arguments: Arguments) -> ast.expr:
+        """A call by the name in torch.ops. Raises NoForm where that is no name in Python."""
+        args, kwargs = arguments
+        words = name.split(".")
         if not all(word.isidentifier() and word.isascii() for word in words):
-            raise NoForm(f"the operator {target}")
-        written_args = [self.value(arg) for arg in args]
-        return ast.Call(
-            dotted(".".join(["torch.ops", *words])),
-            written_args,
-            [ast.keyword(key, self.value(value)) for key, value in kwargs.items()],
-        )
+            raise NoForm(f"the operator {name}")
+        keywords = [ast.keyword(key, self.value(value)) for key, value in kwargs.items()]
+        return ast.Call(dotted(f"torch.ops.{name}"), [self.value(arg) for arg in args], keywords)
 
     def public(self, form: fx_signatures.PublicForm, target: torch._ops.OpOverload, arguments: Arguments) -> ast.expr:
         short = form.name.split(".")[-1]
@@ -300,15 +293,13 @@ class Expressions:
         return self.called_on(form.name, args, kwargs) if form.method else self.named(form.name, args, kwargs)
 
     def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
-        """A subscript in the place of slice, select, index and the size of one dimension, or an attribute."""
+        """A subscript in the place of slice, select, index and the size of one dimension."""
         dim = args[1] if len(args) > 1 else 0
         if name == "aten.index.Tensor" and isinstance(dim, (list, tuple)) and dim:
             places = tuple(slice(None) if index is None else index for index in dim)
             return self.subscript(args[0], places if len(places) > 1 else places[0])
         if name == "aten.sym_size.int" and type(dim) is int and len(args) == 2:
             return ast.Subscript(ast.Attribute(self.value(args[0]), "shape", ast.Load()), number(dim), ast.Load())
-        if name in ATTRIBUTES and len(args) == 1:
-            return ast.Attribute(self.value(args[0]), ATTRIBUTES[name], ast.Load())
         if type(dim) is not int or not 0 <= dim < 8:
             return None
         before = (slice(None),) * dim
@@ -399,18 +390,6 @@ def without_start(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     return (args[1:] if from_zero else args), kwargs
 
 
-def complex_number(value: complex) -> ast.expr:
-    """A literal; a call where that would give a zero of the other sign, or where there is none."""
-    finite = math.isfinite(value.real) and math.isfinite(value.imag)
-    if finite and repr(eval(repr(value))) == repr(value):
-        return ast.Constant(value)
-    return call("complex", [number(value.real), number(value.imag)])
-
-
-def number(value: int | float) -> ast.expr:
-    """A literal that keeps its meaning beside any operator."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return call("float", [ast.Constant(str(value))])
-    if value < 0 or isinstance(value, float) and math.copysign(1, value) < 0:
-        return ast.UnaryOp(ast.USub(), ast.Constant(operator.neg(value)))
-    return ast.Constant(value)
+def number(value: complex) -> ast.expr:
+    """A number as an expression, which ast.unparse() puts into brackets where an operator beside it asks for them."""
+    return ast.parse(tensor_text.number(value), mode="eval").body

@@ -1,5 +1,5 @@
-"""A straight-line TorchScript graph as a torch.fx graph, node by node, without tracing: what TorchInductor is handed
-are the operators of the candidate.
+"""A straight-line TorchScript graph as a torch.fx graph, node by node, without tracing: TorchInductor is handed just
+the operators of the program.
 
 Plain numbers, lists and shapes are known once the inputs are, and are computed while the graph is made, as Dynamo does
 it with static shapes; a fake run beside it says what shapes and types intermediate values have.
@@ -16,8 +16,8 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake
 from torch.utils import _pytree as pytree
 
 import plain
-from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, literal
-from words import TABLES, Words, kind_of, schema_of
+from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, require_literal
+from words import TABLES, EnumWords, kind_of, schema_of
 
 
 class Uncovered(Untranslatable):
@@ -26,7 +26,7 @@ class Uncovered(Untranslatable):
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """A Tensor of the graph: the node that makes it, and one without data of its shape and type."""
+    """A Tensor of the graph: the node that makes it, and a fake tensor, which has its shape and type and no data."""
 
     node: torch.fx.Node
     fake: torch.Tensor
@@ -41,13 +41,15 @@ class Output:
 
 @dataclass(frozen=True)
 class Argument:
-    """A leaf of what forward returns: what was given to it, itself."""
+    """A leaf of what forward returns: the position of an argument, which is returned itself."""
 
     position: int
 
 
 @dataclass(frozen=True)
 class Attribute:
+    """A leaf of what forward returns: the name of an attribute of the module, which is returned itself."""
+
     name: str
 
 
@@ -81,7 +83,7 @@ def names_of(values):
 
 
 def computed(pattern, values):
-    """Returns the value of a piece of Python of plain.py for these operands."""
+    """Returns the value of a piece of Python, as plain.pattern() gives it, for these operands."""
     names = names_of(values)
     return eval(pattern.format(*names), SPACE, names)
 
@@ -99,17 +101,17 @@ def compares_data(name, values):
     return name in plain.COMPARING and isinstance(values[0], list) and has_symbols(values)
 
 
-HELD = (torch.Tensor, torch.ScriptObject)  # what of a constant is an attribute of the module
+HELD = (torch.Tensor, torch.ScriptObject)  # have no literal: in a constant they are attributes of the module
 
 
-def names_a_tensor(block):
+def holds_a_tensor_constant(block):
     """True if a constant in the block, however deep, is or holds a tensor or a script object."""
     for node in block.nodes():
         if node.kind() == "prim::Constant" and node.output().type().kind() != "EnumType":
             leaves = pytree.tree_leaves(node.output().toIValue())
             if any(isinstance(leaf, HELD) for leaf in leaves):
                 return True
-        if any(names_a_tensor(inner) for inner in node.blocks()):
+        if any(holds_a_tensor_constant(inner) for inner in node.blocks()):
             return True
     return False
 
@@ -132,11 +134,11 @@ def may_be_written(node):
 
 
 class Builder:
-    """Interprets a graph: operators on tensors become nodes, everything else is a value at once."""
+    """Interprets a graph: operators on tensors become nodes of torch.fx, everything else is computed at once."""
 
     def __init__(self, script, module, arguments):
         self.jit_graph = graph_of(script)
-        self.words = Words(self.jit_graph)
+        self.words = EnumWords(self.jit_graph)
         self.module = module
         self.arguments = arguments
         self.fake_mode = FakeTensorMode()
@@ -200,7 +202,7 @@ class Builder:
         if not isinstance(condition, bool):
             raise Uncovered("prim::If of a Tensor's data")
         taken, left = node.blocks() if condition else reversed(list(node.blocks()))
-        if names_a_tensor(left):  # constants are counted as they stand
+        if holds_a_tensor_constant(left):  # constant_N is numbered as Translator.hold() does it, which visits both
             raise Uncovered("prim::If with constant tensors in the branch that is not taken")
         for inner in taken.nodes():
             self.node(inner)
@@ -210,9 +212,9 @@ class Builder:
         if not node.output().uses():
             return
         value = enum_name(node) if node.output().type().kind() == "EnumType" else node.output().toIValue()
-        literal(value, lambda _: "")  # what Python has no word for is no value here either
+        require_literal(value)
         if is_a_number(value) and not may_be_written(node):
-            self.constants += 1  # it has its name in the module all the same
+            self.constants += 1  # Translator.hold() numbers it too
             with unset_fake_temporarily():
                 number = value.item()
             made = self.add_node(torch.ops.aten.scalar_tensor.default, [number], {"dtype": value.dtype})
@@ -255,6 +257,9 @@ class Builder:
         for output, value in zip(node.outputs(), values, strict=True):
             self.values[output.debugName()] = value
 
+    def assign_result(self, node, result):
+        self.assign(node, result if node.outputsSize() > 1 else [result] * node.outputsSize())
+
     def number_to_tensor(self, node):
         number = self.value(node.input())
         if plain.is_number_again(node):
@@ -285,7 +290,7 @@ class Builder:
             raise Uncovered(f"{node.kind()}: {type(error).__name__}") from error
         if any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(result)):
             raise Uncovered(f"{node.kind()} of a Tensor")
-        self.assign(node, result if node.outputsSize() > 1 else [result] * node.outputsSize())
+        self.assign_result(node, result)
 
     def operator(self, node):
         positional, by_name = call(node)
@@ -296,7 +301,7 @@ class Builder:
             result = target(*arguments, **keywords)
         else:
             result = self.add_node(target, arguments, keywords)
-        self.assign(node, result if node.outputsSize() > 1 else [result] * node.outputsSize())
+        self.assign_result(node, result)
 
     def argument(self, node, index):
         """A dtype, layout or memory format that is only known as a number gets its word."""
@@ -307,20 +312,17 @@ class Builder:
         return value
 
     def write(self, node, pattern):
-        """To a list or a dict."""
+        """Writes to a list or a dict."""
         values = self.operands(node)
         name = node.kind().removeprefix("aten::")
         if compares_data(name, values):
             raise Uncovered(f"{node.kind()} of Tensors")
         if name in plain.TAKING:
-            self.assign_taken(node, computed(pattern, values))
+            self.assign_result(node, computed(pattern, values))
             return
         names = names_of(values)
         exec(pattern.format(*names), SPACE, names)
         self.assign(node, [values[0]] * node.outputsSize())
-
-    def assign_taken(self, node, result):
-        self.assign(node, result if node.outputsSize() > 1 else [result])
 
     def add_node(self, target, positional, by_name):
         """The node of an operator, as Symbols: one Tensor, or a list or tuple of them."""
@@ -346,7 +348,7 @@ class Builder:
         raise Uncovered(f"{target} gives a {type(fake).__name__}")
 
     def finish(self, result):
-        """The graph returns each Tensor once, and none that it was given."""
+        """Ends the graph with its output. Returns the template of `result`."""
         result = pytree.tree_map_only(Symbol, lambda symbol: symbol.node, result)
         template = with_output(self.graph, result)
         self.read_attributes_where_they_are_used()

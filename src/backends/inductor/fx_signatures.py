@@ -132,7 +132,7 @@ def listed(value: Any, size: int | None) -> list[Any] | None:
     return [value] * size if size is not None and value is not None else None
 
 
-def tidy(arguments: Arguments, signatures: tuple[Signature, ...], name: str = "") -> Arguments:
+def tidy(arguments: Arguments, signatures: tuple[Signature, ...], name: str) -> Arguments:
     """The same arguments as a person writes them; as they are where the signatures that they fit disagree. `name` is
     that of the function."""
     found: list[Arguments] = []

@@ -2,7 +2,7 @@
 
     text = program_text(graph, argument_names(...))
     text.function("f")      the lines of `def f(x, y): ...`
-    text.lambda_text()      `lambda x: x.half().float()`, where text.expression is no None
+    text.lambda_text()      `lambda x: x.half().float()`, where text.expression is not None
     text.imports            ["import torch", "import torch.nn.functional as F"]
 
 The text does what the graph does, bit for bit: a value that is used once stands where it is used, if nothing that
@@ -79,14 +79,9 @@ def program_text(
     """`arguments` are the names of the graph's placeholders, in order. `attributes` says how the target of a get_attr
     is read: a name, a dotted name or a number, `self.TARGET` where it says nothing. `numbers` are the placeholders that
     stand for plain numbers. If `bare`, a result of one value is returned without its tuple, and no result is not
-    returned; else the function returns just what the graph does. The graph is changed where a call of it gives a tuple
-    of one that is written without. Raises NoForm for a call that has no text."""
+    returned; else the function returns just what the graph does. The graph is changed: a call that gives a tuple of
+    one value is made one that gives the value. Raises NoForm for a call that has no text."""
     return Writer(graph, arguments, attributes or {}, numbers).write(bare)
-
-
-def function_text(graph: Graph, arguments: list[str], name: str = "f", **options: Any) -> list[str]:
-    """The lines of `def NAME(...)`; `options` are those of program_text."""
-    return program_text(graph, arguments, **options).function(name)
 
 
 @dataclasses.dataclass
@@ -107,10 +102,11 @@ class Writer:
         self.expressions = Expressions(self.place, self.numbers)
         placeholders = graph.find_nodes(op="placeholder")
         self.arguments = dict(zip(placeholders, arguments, strict=True))
-        self.taken = set(arguments) | self.first_words()
+        words = self.first_words()
+        self.taken = set(arguments) | words
         if len(set(arguments)) < len(arguments) or not all(map(fx_names.is_name, arguments)):
             raise ValueError(f"these cannot be names of arguments: {arguments}")
-        if clash := set(arguments) & (fx_names.FORBIDDEN | self.first_words()):
+        if clash := set(arguments) & (fx_names.FORBIDDEN | words):
             raise ValueError(f"these names mean something else: {sorted(clash)}")
         self.nodes = [node for node in graph.nodes if node.op not in ("placeholder", "get_attr", "output")]
         self.output = next(iter(graph.find_nodes(op="output")))
@@ -119,15 +115,16 @@ class Writer:
             map_arg((node.args, node.kwargs), self.count)
         self.modes = self.find_modes()
         self.moments = self.find_moments()
+        # Calls that are written as a part of `x[i] += y`.
         self.absorbed = {part for node in self.nodes for part in self.item_update(node)}
-        self.placed = {
+        self.inlined = {
             node
             for node in self.nodes
             if self.uses[node] == 1 and not self.is_statement(node) and self.is_used_in_its_modes(node)
         }
         for node in self.nodes:
             if self.is_update(node) and node not in self.absorbed and isinstance(node.args[0], Node):
-                self.placed.discard(node.args[0])  # `x += 1` wants a name
+                self.inlined.discard(node.args[0])  # `x += 1` wants a name
         self.limit_sizes()
         self.names: dict[Node, str] = {}
         self.captured: dict[Node, str] = {}  # the names of values that nested functions read
@@ -136,7 +133,7 @@ class Writer:
 
     def outside(self, node: Node) -> str:
         """The name of a value that a nested function reads, which it has from then on."""
-        self.placed.discard(node)
+        self.inlined.discard(node)
         node = self.stands_for(node)
         if node.op == "get_attr":
             return self.attributes.get(str(node.target), f"self.{node.target}")
@@ -211,10 +208,10 @@ class Writer:
     def limit_sizes(self) -> None:
         sizes: dict[Node, int] = {}
         for node in self.nodes:
-            inner = [sizes[part] for part in node.all_input_nodes if part in self.placed]
+            inner = [sizes[part] for part in node.all_input_nodes if part in self.inlined]
             sizes[node] = 1 + sum(inner)
             if sizes[node] > MOST_IN_ONE and node not in self.absorbed:
-                self.placed.discard(node)
+                self.inlined.discard(node)
 
     def write(self, bare: bool) -> ProgramText:
         while True:
@@ -224,7 +221,7 @@ class Writer:
             moved = self.out_of_order(statements) or self.too_long(statements)
             if not moved:
                 break
-            self.placed -= moved
+            self.inlined -= moved
         body = self.blocks(statements, 0)
         expression = None
         if len(statements) == 1 and isinstance(statements[0].tree, ast.Return) and statements[0].tree.value:
@@ -237,7 +234,7 @@ class Writer:
         """A call without the name that its result has."""
         if node in self.absorbed:
             return next(self.text_of(one) for one in self.nodes if node in self.item_update(one))
-        if node in self.placed:
+        if node in self.inlined:
             return unparsed(self.expressions.made_by(node))
         tree = self.statement(node).tree
         named = isinstance(tree, ast.Assign) and node in self.names
@@ -270,7 +267,7 @@ class Writer:
         self.names, taken = dict(self.captured), set(self.taken)
         for node in self.nodes:
             in_a_name = self.is_setting(node) or self.stands_for(node) is not node
-            named = node in self.placed or node in self.absorbed or node in self.names or in_a_name
+            named = node in self.inlined or node in self.absorbed or node in self.names or in_a_name
             if self.uses[node] and not named:
                 self.names[node] = fx_names.unique(self.wanted_name(node), taken)
 
@@ -282,15 +279,15 @@ class Writer:
 
     def stands_for(self, node: Node) -> Node:
         """The value that has a name: what is written in place is read under the name that it had before."""
-        while node not in self.placed and self.uses.get(node) and fx_effects.is_in_place(node):
+        while node not in self.inlined and self.uses.get(node) and fx_effects.is_in_place(node):
             first = node.args[0]
-            if self.numbers.has(first) or not isinstance(first, Node) or first in self.placed:
+            if self.numbers.has(first) or not isinstance(first, Node) or first in self.inlined:
                 break
             node = first
         return node
 
     def place(self, node: Node) -> ast.expr:
-        if node in self.placed:
+        if node in self.inlined:
             tree = self.expressions.made_by(node)
             self.marks.setdefault(tree, []).append(node)
             return tree
@@ -304,7 +301,7 @@ class Writer:
         return ast.Name(self.arguments.get(node) or self.names[node], ast.Load())
 
     def statements(self, bare: bool) -> list[Statement]:
-        roots = [node for node in self.nodes if node not in self.placed and node not in self.absorbed]
+        roots = [node for node in self.nodes if node not in self.inlined and node not in self.absorbed]
         found = [self.statement(node) for node in roots]
         result = self.output.args[0]
         if bare and isinstance(result, (tuple, list)) and len(result) == 1:
@@ -345,7 +342,7 @@ class Writer:
                 if self.moments[node] < latest:
                     late.add(node)
                 latest = max(latest, self.moments[node])
-        assert late <= self.placed, "a call runs late in a line of its own"
+        assert late <= self.inlined, "a call runs late in a line of its own"
         return late
 
     def calls_of(self, tree: ast.AST) -> Iterator[Node]:
@@ -367,7 +364,7 @@ class Writer:
                 continue
             parts = [(len(unparsed(tree)), self.marks[tree][-1]) for tree in ast.walk(statement.tree)
                      if isinstance(tree, ast.expr) and tree in self.marks]  # fmt: skip
-            parts = [part for part in parts if part[1] in self.placed]
+            parts = [part for part in parts if part[1] in self.inlined]
             half = len(statement.text) / 2
             best = min(parts, key=lambda part: abs(part[0] - half), default=None)
             if best is not None:

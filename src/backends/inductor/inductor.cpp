@@ -1,13 +1,12 @@
-// The real TorchInductor: the program goes to a Python process that compiles and runs it (backends/inductor/), and what
-// comes of it is brought back.
+// The real TorchInductor: the program goes to a Python process that compiles and runs it (backends/inductor/), and its
+// results are brought back.
 #include "backends/backend_parts.h"
 #include "backends/backend_registry.h"
+#include "backends/inductor/inductor_wire.h"
 #include "backends/inductor/inductor_worker.h"
 #include "backends/inductor/worker_backend.h"
 #include "repro_minify/program.h"
 #include "tasks/compiler.h"
-
-#include <ATen/ATen.h>
 
 namespace repro_minify {
 namespace {
@@ -60,8 +59,8 @@ public:
     const InductorMessage answer = ask_about("package", program, facts);
     AheadOfTime result;
     result.none_because = answer.header.at("none_because").get<std::string>();
-    for (const auto &blob : answer.blobs)
-      result.package.assign(static_cast<const char *>(blob.const_data_ptr()), static_cast<size_t>(blob.numel()));
+    if (!answer.blobs.empty())
+      result.package = string_of(answer.blobs.front());
     return result;
   }
 

@@ -40,8 +40,6 @@ OwnFinding finding_of(const json &found) {
     return {.guilty = backend,
             .pass = backend,
             .kind = StepKind::Compiler,
-            .name = "",
-            .setting = "",
             .note = "None of its parts that can be switched off makes it right. "};
   const std::string part = backend + "/" + subsystem, detail = text_of(found, "debug_info");
   if (const std::string change = text_of(found, "switch"); !change.empty())
@@ -64,7 +62,6 @@ OwnFinding finding_of(const json &found) {
           .pass = part,
           .kind = kind_of(subsystem),
           .name = detail,
-          .setting = "",
           .confirmed = true,
           .note = note};
 }

@@ -4,26 +4,19 @@
 #include "core/frame.h"
 #include "core/json_number.h"
 #include "core/no_answer.h"
+#include "core/number_text.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdlib>
 
 namespace repro_minify {
 namespace {
 
 using nlohmann::json;
-
-/// The shortest text that reads back as the same number, in Python too.
-std::string text_of(double value) {
-  std::array<char, 64> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
 
 double number_in(const std::string &text) {
   return std::strtod(text.c_str(), nullptr); // also Python's inf and nan
@@ -83,6 +76,10 @@ at::Tensor bytes_of(const c10::Storage &storage) {
   return at::empty({0}, options).set_(storage, 0, {static_cast<int64_t>(storage.nbytes())}, {1});
 }
 
+std::string string_of(const at::Tensor &blob) {
+  return {static_cast<const char *>(blob.const_data_ptr()), static_cast<size_t>(blob.numel())};
+}
+
 size_t WireWriter::place_of(const c10::Storage &storage) {
   const auto [entry, is_new] = places_.try_emplace(storage.unsafeGetStorageImpl(), blobs_.size());
   if (is_new) {
@@ -119,7 +116,7 @@ json WireWriter::write(const c10::IValue &value) {
   if (value.isInt())
     return {{"int", value.toInt()}};
   if (value.isDouble())
-    return {{"float", text_of(value.toDouble())}};
+    return {{"float", shortest_text(value.toDouble())}};
   if (value.isString())
     return {{"str", value.toStringRef()}};
   if (value.isDevice())

@@ -29,7 +29,7 @@ public:
   explicit WireWriter(std::vector<at::Tensor> &blobs) : blobs_(blobs) {}
   /// Throws CannotCompile for a tensor without dense storage, and for other values that cannot be sent.
   nlohmann::json write(const c10::IValue &value);
-  /// Which blob holds this storage.
+  /// The storage that each blob holds, by the blob's number.
   const std::vector<c10::Storage> &storages() const { return storages_; }
 
 private:
@@ -57,5 +57,8 @@ private:
 
 /// All bytes of a storage as a uint8 tensor that shares them.
 at::Tensor bytes_of(const c10::Storage &storage);
+
+/// The bytes of a blob, copied.
+std::string string_of(const at::Tensor &blob);
 
 } // namespace repro_minify

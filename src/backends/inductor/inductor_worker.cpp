@@ -2,6 +2,7 @@
 
 #include "backends/backend_parts.h"
 #include "backends/in_python.h"
+#include "core/files.h"
 #include "core/frame.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
@@ -27,7 +28,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -42,21 +42,21 @@ namespace fs = std::filesystem;
 constexpr auto time_to_start =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
-/// Returns a confinement that lets the worker write what it generates, and what it finds out once about the machine,
-/// which is kept beside the kernels.
+/// Returns a confinement that lets the worker write what it generates, and its probes of the machine, which are kept
+/// beside the kernels.
 Confinement confinement_of_worker(const std::string &python, const std::string &folder,
                                   const std::vector<std::string> &entries) {
   Confinement confinement{.writable = {folder}, .readable = what_worker_reads(python, entries), .unix_sockets = true};
-  confinement.readable.emplace_back("/proc"); // its children look at themselves, and are others than itself
-  if (confinement.cuda) // each child is a process of its own, and gives up those of others before it runs anything
+  confinement.readable.emplace_back("/proc"); // each child of the worker reads the entries of its own process
+  if (confinement.cuda) // its driver writes to /proc/PID/task; each child gives up all of /proc but its own first
     confinement.writable.emplace_back("/proc");
   if (const char *kept = std::getenv("TORCHINDUCTOR_CACHE_DIR"))
     confinement.writable.emplace_back(kept);
   return confinement;
 }
 
-/// PyTorch's own place for it is a name in the temporary folder that anybody can take first, and libraries are loaded
-/// from there.
+/// Probes of the machine are libraries that are loaded, and PyTorch's own place for them is a name in the temporary
+/// folder that any user can take first.
 void keep_probes_in_our_cache(const std::string &folder) {
   std::error_code error;
   fs::path kept = folder;
@@ -68,19 +68,9 @@ void keep_probes_in_our_cache(const std::string &folder) {
   setenv("TORCHINDUCTOR_CACHE_DIR", kept.c_str(), 1);
 }
 
-std::string last_line(const std::string &path) {
-  std::ifstream file(path);
-  std::string last;
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty())
-      last = line;
-  return last;
-}
-
 [[noreturn]] void end_as(const nlohmann::json &died) {
   if (const int signal = died.value("signal", 0)) {
-    // The frames of this process have nothing to say.
-    ::signal(signal, SIG_DFL);
+    ::signal(signal, SIG_DFL); // no report of a crash: the frames of this process are not those of the failure
     raise(signal);
   }
   _exit(died.value("exit", 1));
@@ -118,7 +108,7 @@ InductorWorker::InductorWorker(std::string backend, const std::string &python, c
                                     std::to_string(report[1]),
                                     folder_};
   words.insert(words.end(), entries.begin(), entries.end());
-  prepare_confinement(); // its folder has to be this process's own: a lock on it that exec() closes protects nothing
+  prepare_confinement(); // here and not in the child, where exec() would close the lock that protects its folder
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   pid_ = start_program({.words = words,
                         .output = folder_ + "/log",
@@ -133,6 +123,8 @@ InductorWorker::InductorWorker(std::string backend, const std::string &python, c
   for (const int theirs : {listener, alive[0], report[1], nothing})
     close(theirs);
   report_ = report[0];
+  if (pid_ < 0)
+    give_up("no process can be started");
 }
 
 void InductorWorker::await(const std::function<bool()> &interrupted) {
@@ -188,8 +180,9 @@ void InductorWorker::end() {
   if (!is_ready)
     close(std::exchange(report_, -1));
   if (alive_ >= 0)
-    close(std::exchange(alive_, -1));         // it ends, and its children, and removes its folder
-  if (runs_after(pid_, is_ready ? 5s : 0s)) { // what only imports looks up in seconds
+    close(std::exchange(alive_, -1)); // it ends, and its children, and removes its folder
+  // A worker that still imports would notice that only after seconds.
+  if (runs_after(pid_, is_ready ? 5s : 0s)) {
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
@@ -200,7 +193,7 @@ InductorWorker::~InductorWorker() {
     end();
 }
 
-InductorConnection::InductorConnection(const std::string &path) : socket_(connected_socket(path)) {
+InductorConnection::InductorConnection(const std::string &address) : socket_(connected_socket(address)) {
   const auto greeting = socket_ < 0 ? std::nullopt : receive_message(socket_);
   if (!greeting || !greeting->header.contains("pid")) {
     close(socket_);
@@ -216,7 +209,7 @@ InductorConnection::~InductorConnection() {
 
 InductorMessage InductorConnection::answer_to(const InductorMessage &message) {
   const bool sent = send_message(socket_, message);
-  auto answer = receive_message(socket_); // one that died before it was sent everything has said so
+  auto answer = receive_message(socket_); // also where not all was sent: a child that dies says so first
   if (!answer)
     throw NoAnswer(sent ? "the Python worker is gone" : "the Python worker does not listen");
   if (const auto used = answer->header.find("used"); used != answer->header.end())

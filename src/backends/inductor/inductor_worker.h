@@ -15,23 +15,24 @@ namespace repro_minify {
 
 /// worker.py of this installation, or of the source tree.
 std::string inductor_worker_script();
-/// Files and folders: the interpreter's, worker.py's, and what KEY=VALUE of torch._inductor.config name, as a compiler
-/// of the user's own: what runs by them reads them.
+/// Returns the files and folders that the worker has to read: the interpreter's folders, worker.py's, and the paths
+/// that `entries`, KEY=VALUE of torch._inductor.config, name, such as a compiler of the user's own.
 std::vector<std::string> what_worker_reads(const std::string &python, const std::vector<std::string> &entries);
 
-/// Starts it. It ends, and removes what it wrote, when this object goes or its process ends.
+/// The worker's process, which ends, and removes what it wrote, when this object goes or the process that made it ends.
 class InductorWorker {
 public:
-  /// `backend`: whose name stands before what goes wrong. `entries` are KEY=VALUE, as entries.py reads them. Throws
-  /// UserError.
+  /// Starts the worker. `backend`: the name that error messages begin with. `entries` are KEY=VALUE, as entries.py
+  /// reads them. Throws UserError.
   InductorWorker(std::string backend, const std::string &python, const std::vector<std::string> &entries);
   ~InductorWorker();
   InductorWorker(const InductorWorker &) = delete;
   InductorWorker &operator=(const InductorWorker &) = delete;
 
-  /// Until it is ready. Throws UserError with what the worker says when it cannot start, Interrupted once it is.
+  /// Returns once it is ready. Throws UserError with what the worker says when it cannot start, and Interrupted when
+  /// `interrupted` returns true.
   void await(const std::function<bool()> &interrupted = {});
-  /// Once it is ready.
+  /// Known once it is ready, as the three that follow.
   const std::string &torch_version() const { return torch_version_; }
   const std::string &python_version() const { return python_version_; }
   /// entries.call_of_its_user(); null where there is none.

@@ -24,7 +24,7 @@ class Device:
 
     @staticmethod
     def adds():
-        """Throws what an earlier kernel has done to the device. Returns 1 + 1, as the device adds."""
+        """Raises the error that an earlier kernel left pending. Returns 1 + 1, as the device adds."""
         torch.cuda.synchronize()
         one = torch.ones(1, device="cuda")
         return (one + one).item()

@@ -1,7 +1,8 @@
 """The header that all kernels share, precompiled: kept from one run to the next, where it takes seconds to make.
 
-PyTorch keeps it in the temporary folder, and ours goes with the run. What lies in the folder of this run is a copy, so
-that no candidate writes what is kept; PyTorch's name for it has a digest of all that it was made of.
+PyTorch keeps it in the temporary folder, and our temporary folder is removed after each run. The header in that folder
+is a copy, so that no candidate writes the one that is kept; PyTorch's name for it has a digest of all that it was made
+of.
 """
 
 import contextlib

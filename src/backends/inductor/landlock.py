@@ -22,8 +22,8 @@ def checked(result):
 
 
 def write_only_into(*folders):
-    """The kernel takes rights away, and gives none back. Without Landlock nothing is confined, which repro-minify has
-    said."""
+    """Restricts this process and its children to writing into `folders`, for good. Without Landlock nothing is
+    confined, which repro-minify has said."""
     version = libc.syscall(CREATE_RULESET, None, 0, ASK_VERSION)
     if version < 1:
         return

@@ -1,5 +1,6 @@
 """The shortest Python expression that gives a tensor exactly: its dtype, shape, strides and every bit."""
 
+import cmath
 import itertools
 import math
 from collections.abc import Iterator
@@ -136,7 +137,8 @@ def elements(flat: torch.Tensor) -> Iterator[str]:
     """Each element with as few digits as give the same number."""
     values = flat.tolist()
     if flat.dtype not in DIGITS:
-        yield from map(number, values)
+        for text in map(number, values):
+            yield text[1:-1] if text.startswith("(") else text  # an element needs no brackets
         return
     short: list[Any] = list(values)
     waiting = [at for at, value in enumerate(values) if math.isfinite(value)]
@@ -151,14 +153,11 @@ def elements(flat: torch.Tensor) -> Iterator[str]:
     yield from map(number, short)
 
 
-def number(value: Any) -> str:
-    """Python's literal of a number; a call where it has none."""
-    if isinstance(value, complex):
-        text = repr(value)
-        finite = math.isfinite(value.real) and math.isfinite(value.imag)
-        if finite and repr(eval(text)) == text:
-            return text.strip("()")
+def number(value: complex) -> str:
+    """Python's literal of a number; a call where it has none, or one that reads back with a zero of the other sign."""
+    text = repr(value)
+    if isinstance(value, complex) and not (cmath.isfinite(value) and repr(eval(text)) == text):
         return f"complex({number(value.real)}, {number(value.imag)})"
     if isinstance(value, float) and not math.isfinite(value):
-        return f'float("{value}")'
-    return repr(value)
+        return f'float("{text}")'
+    return text

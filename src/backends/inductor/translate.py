@@ -6,7 +6,7 @@ import re
 
 import plain
 from calls import MADE, Untranslatable, attribute_name, call, enum_name, function, graph_of, literal
-from words import UnknownWord, Words
+from words import EnumWords, UnknownWord
 
 MODULES = ("math", "cmath", "warnings")  # what a source may need beside torch
 BUILTINS = (
@@ -18,7 +18,7 @@ BUILTINS += "print chr ord hex oct bin"
 class Translator:
     def __init__(self, graph):
         self.graph = graph
-        self.words = Words(graph)
+        self.words = EnumWords(graph)
         self.names = {}  # of values, by debug name
         self.taken = {*keyword.kwlist, *MODULES, *BUILTINS.split(), "self", "torch"}
         self.texts = {}  # of constants and of lists that stand where they are used
@@ -237,7 +237,7 @@ class Translator:
         self.assign(node, f"torch.{MADE[node.kind()]}({', '.join(words)})")
 
     def write(self, node, pattern):
-        """To a list or a dict."""
+        """Writes to a list or a dict."""
         texts = self.operands(node)
         if node.kind().removeprefix("aten::") in plain.TAKING:
             self.assign(node, pattern.format(*texts))

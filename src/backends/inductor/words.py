@@ -1,4 +1,4 @@
-"""dtypes, layouts and memory formats: numbers in TorchScript, words in Python.
+"""dtypes, layouts and memory formats: numbers in TorchScript, words in Python ("float32").
 
 The type of such a number is `int`. What it stands for is seen from where it comes from (prim::dtype), where it goes
 (an argument of the type ScalarType), and what it is compared with, merged with, or kept in a list with.
@@ -37,7 +37,7 @@ def schema_of(node):
 
 
 def kind_of(argument):
-    """That of an argument or a result of a schema: a key of TABLES, or None."""
+    """Returns the kind of an argument or a result of a schema: a key of TABLES, or None."""
     text = str(argument.real_type) + getattr(argument.real_type, "annotation_str", "")
     return next((kind for kind in TABLES if kind in text), None)
 
@@ -46,8 +46,8 @@ def is_number(value):
     return any(word in value.type().annotation_str for word in ("int", "None", "Optional"))
 
 
-class Words:
-    """Which values of a graph, and which uses of its constants, are such numbers."""
+class EnumWords:
+    """Finds which values of a graph, and which uses of its constants, are numbers that stand for such a word."""
 
     def __init__(self, graph):
         self.parents = {}
@@ -63,7 +63,7 @@ class Words:
 
     @staticmethod
     def key(value, *use):
-        """Names a value; or of a constant, which may stand for something else elsewhere, this use of it."""
+        """Names a value, or one use of a constant, which may stand for something else where it is used elsewhere."""
         return use if value.node().kind() == "prim::Constant" else value.debugName()
 
     def operand(self, node, index):
@@ -127,8 +127,8 @@ class Words:
                 self.kinds[self.root(output.debugName())] = kind
 
     def word(self, value, key):
-        """That of a constant where it is used ("float32"), or None where it is a number like others. `key`: what
-        operand() or block_result() says of the use."""
+        """Returns the word of a constant where it is used ("float32"), or None where it is a number like others. `key`
+        is what operand() or block_result() says of the use."""
         table = TABLES.get(self.kinds.get(self.root(key))) if value.node().kind() == "prim::Constant" else None
         number = value.toIValue() if table else None
         if not isinstance(number, int) or isinstance(number, bool):

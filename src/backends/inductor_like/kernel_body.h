@@ -86,7 +86,7 @@ public:
   /// before it was rounded to the buffer's type.
   std::string load(const BufferRef &buffer, const Index &at);
   /// Later loads from this body take the value, `in_memory` or not.
-  void put(const BufferRef &buffer, const Index &at, const std::string &value, bool in_memory = true);
+  void put(const BufferRef &buffer, const Index &at, const std::string &value, bool in_memory);
 
   void add(const std::string &statement) { statements_.push_back({statement}); }
   void add(Statement statement) { statements_.push_back(std::move(statement)); }

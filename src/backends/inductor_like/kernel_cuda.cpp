@@ -281,16 +281,12 @@ KernelSource write_cuda_kernel(const std::string &name, const Kernel &kernel) {
 }
 
 std::string cuda_kernel_file(const std::string &kernels) {
-  return cuda_helpers(kernels) + kernels;
-}
-
-std::string cuda_helpers(const std::string &kernels) {
   const bool variants =
       kernels.find("looped_") != std::string::npos || kernels.find("vectorized_") != std::string::npos;
   return integers + (variants ? in_cuda(plain_math_variants()) : "") +
          std::string(mentions(kernels, "bfloat16") ? cuda_bfloat16 : "") +
          (mentions(kernels, "float16") ? float16_type : "") + in_cuda(helpers_of(kernels, /*on_cuda=*/true)) +
-         (mentions(kernels, "folded_by_block") ? block_fold() : "");
+         (mentions(kernels, "folded_by_block") ? block_fold() : "") + kernels;
 }
 
 std::string in_cuda(std::string text) {

@@ -15,13 +15,9 @@ constexpr unsigned cuda_threads = 256;
 /// of blocks, nor on the order in which they run.
 KernelSource write_cuda_kernel(const std::string &name, const Kernel &kernel);
 
-/// The kernels as a file that compiles on its own.
+/// The kernels as a file that compiles on its own, as NVRTC is given no header: before them stand the types, the
+/// conversions and the folding of a block that they use.
 std::string cuda_kernel_file(const std::string &kernels);
-
-// The code that CUDA kernels use: types, conversions, and the folding of a block. NVRTC is given no header.
-
-/// Those that the kernels mention.
-std::string cuda_helpers(const std::string &kernels);
 
 /// Kernels say __builtin_sqrtf and math_expf, which are the C++ compiler's and SLEEF's; to CUDA they are sqrtf and
 /// expf, which are also what ATen's kernels call there.

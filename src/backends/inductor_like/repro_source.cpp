@@ -47,7 +47,7 @@ std::string dtype_text(at::ScalarType type) {
   return std::string("at::k") + c10::toString(type);
 }
 
-std::string number_text(double value) {
+std::string cpp_number(double value) {
   if (std::isnan(value))
     return "std::nan(\"\")";
   if (std::isinf(value))
@@ -64,13 +64,13 @@ std::string constant_text(const c10::IValue &value) {
   if (value.isInt())
     return "int64_t{" + integer_literal(value.toInt()) + "}";
   if (value.isDouble())
-    return number_text(value.toDouble());
+    return cpp_number(value.toDouble());
   if (value.isString())
     return "std::string(" + raw_string(value.toStringRef()) + ")";
   if (value.isIntList())
     return "std::vector<int64_t>" + sizes_text(value.toIntVector());
   if (value.isDoubleList())
-    return "std::vector<double>{" + joined(value.toDoubleVector(), ", ", number_text) + "}";
+    return "std::vector<double>{" + joined(value.toDoubleVector(), ", ", cpp_number) + "}";
   if (value.isDevice() && value.toDevice().is_cpu())
     return "at::Device(at::kCPU)";
   if (value.isDevice() && value.toDevice().is_cuda())
@@ -89,7 +89,7 @@ std::string tensor_text(const at::Tensor &tensor) {
   std::string text;
   for (int64_t k = 0; k < numbers.numel(); ++k)
     text += (k ? ", " : "") +
-            (floating ? number_text(numbers[k].item<double>()) : integer_literal(numbers[k].item<int64_t>()));
+            (floating ? cpp_number(numbers[k].item<double>()) : integer_literal(numbers[k].item<int64_t>()));
   return std::string("at::tensor(std::vector<") + (floating ? "double" : "int64_t") + ">{" + text + "}).to(" +
          (tensor.is_cuda() ? "at::Device(\"" + tensor.device().str() + "\"), " : "") +
          dtype_text(tensor.scalar_type()) + ").reshape(" + sizes_text(tensor.sizes().vec()) + ")";

@@ -4,8 +4,6 @@
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
 
-#include <torch/csrc/jit/runtime/graph_executor.h>
-
 namespace repro_minify {
 
 std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &) {
@@ -13,11 +11,7 @@ std::unique_ptr<Backend> make_autocast_backend(const BackendOptions &) {
       {.name = "autocast",
        .summary = "the JIT's autocast pass against eager autocast (CPU, bfloat16)",
        .title = "the JIT's autocast pass",
-       .compile =
-           [](torch::jit::Module module) {
-             torch::jit::setGraphExecutorOptimize(true);
-             return call_forward(std::move(module));
-           },
+       .compile = call_optimised,
        .source = {{"torch/csrc/jit/runtime/graph_executor.h"},
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the executor runs its own autocast pass
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };

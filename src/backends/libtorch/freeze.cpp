@@ -5,7 +5,6 @@
 #include "backends/libtorch/simple_backend.h"
 
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 namespace repro_minify {
 
@@ -14,15 +13,10 @@ std::unique_ptr<Backend> make_freeze_backend(const BackendOptions &) {
       {.name = "freeze",
        .summary = "torch::jit::freeze (constants in, batch norms folded), run by the plain interpreter",
        .title = "torch::jit::freeze",
-       .compile = [](torch::jit::Module module) -> Compiled {
-         if (!step_runs("FreezeModule"))
-           return call_forward(std::move(module));
-         // Inlining, which freeze starts with, is left out when the executor must not optimise.
-         torch::jit::setGraphExecutorOptimize(true);
-         Compiled compiled = call_forward(torch::jit::freeze(module));
-         torch::jit::setGraphExecutorOptimize(false);
-         return compiled;
-       },
+       .compile =
+           [](torch::jit::Module module) {
+             return call_frozen(std::move(module), [](torch::jit::Module &one) { return torch::jit::freeze(one); });
+           },
        .source = {{},
                   R"(  torch::jit::setGraphExecutorOptimize(true);
   torch::jit::Module frozen = torch::jit::freeze(module);

@@ -4,8 +4,6 @@
 #include "backends/libtorch/pipelines.h"
 #include "backends/libtorch/simple_backend.h"
 
-#include <torch/csrc/jit/runtime/graph_executor.h>
-
 namespace repro_minify {
 
 std::unique_ptr<Backend> make_jit_backend(const BackendOptions &) {
@@ -13,11 +11,7 @@ std::unique_ptr<Backend> make_jit_backend(const BackendOptions &) {
       {.name = "jit",
        .summary = "the profiling executor (optimises from its second call on); with --grad its symbolic autodiff too",
        .title = "TorchScript's profiling executor",
-       .compile =
-           [](torch::jit::Module module) {
-             torch::jit::setGraphExecutorOptimize(true);
-             return call_forward(std::move(module));
-           },
+       .compile = call_optimised,
        .source = {{"torch/csrc/jit/runtime/graph_executor.h"},
                   R"(  torch::jit::setGraphExecutorOptimize(true);  // the default: profile, then optimise
   auto call = [module](std::vector<c10::IValue> inputs) mutable { return module.forward(std::move(inputs)); };

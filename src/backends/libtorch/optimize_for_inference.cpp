@@ -4,7 +4,6 @@
 #include "backends/libtorch/simple_backend.h"
 
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 namespace repro_minify {
 
@@ -13,15 +12,11 @@ std::unique_ptr<Backend> make_optimize_for_inference_backend(const BackendOption
       {.name = "optimize-for-inference",
        .summary = "torch::jit::optimize_for_inference (freeze, then oneDNN graphs), run by the plain interpreter",
        .title = "torch::jit::optimize_for_inference",
-       .compile = [](torch::jit::Module module) -> Compiled {
-         if (!step_runs("FreezeModule"))
-           return call_forward(std::move(module));
-         // Inlining, which optimize_for_inference starts with, is left out when the executor must not optimise.
-         torch::jit::setGraphExecutorOptimize(true);
-         Compiled compiled = call_forward(torch::jit::optimize_for_inference(module));
-         torch::jit::setGraphExecutorOptimize(false);
-         return compiled;
-       },
+       .compile =
+           [](torch::jit::Module module) {
+             return call_frozen(std::move(module),
+                                [](torch::jit::Module &one) { return torch::jit::optimize_for_inference(one); });
+           },
        .source = {{},
                   R"(  torch::jit::setGraphExecutorOptimize(true);
   torch::jit::Module optimised = torch::jit::optimize_for_inference(module);

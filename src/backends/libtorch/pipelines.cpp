@@ -44,7 +44,7 @@ void append_before_profiling(Pipeline &pipeline) {
 }
 
 /// runProfilingOptimizations and runFinalOptimizations. A program that needs gradients takes CreateAutodiffSubgraphs
-/// and all that belongs to symbolic autodiff; the others, and the forward graphs inside it, what follows.
+/// and the rest of symbolic autodiff; other programs, and the forward graphs inside it, take the steps after that one.
 void append_after_profiling(Pipeline &pipeline) {
   append(pipeline, 2, {"specializeAutogradZero", "CanonicalizeOps", "EliminateDeadCode"});
   append_peephole(pipeline, 2);
@@ -57,7 +57,7 @@ void append_after_profiling(Pipeline &pipeline) {
           "LowerSimpleTuples", "BatchMM", "FuseTensorExprs", "EliminateDeadCode", "AddIfThenElseOp"});
 }
 
-/// freeze_module; what is repeated is so only where a loop was unrolled.
+/// freeze_module; steps are repeated only where a loop was unrolled.
 void append_freeze_module(Pipeline &pipeline) {
   append(pipeline, 0, {"FreezeModule", "Autocast", "EliminateDeadCode", "EliminateCommonSubexpression"});
   append_peephole(pipeline, 0);
@@ -84,7 +84,7 @@ Pipeline executor_pipeline() {
 
 std::vector<std::pair<std::string, void (*)()>> executor_switches() {
   return {{"Autocast", [] { torch::jit::setAutocastMode(false); }},
-          // Read once, when the fuser first asks: in a process of its own.
+          // LibTorch reads it once, when the fuser first asks; each check has a process of its own.
           {"FuseTensorExprs", [] { setenv("PYTORCH_JIT_OPT_LIMIT", "tensorexpr_fuser=0", 1); }}};
 }
 
@@ -116,7 +116,8 @@ Pipeline static_runtime_pipeline() {
   append(pipeline, 1,
          {"RemoveImmutableInputDictLookups", "UseVariadicTupleUnpack", "UseVariadicGroupedAccessor", "EliminateNoOps",
           "AddIfThenElseOp", "UseSplitAndSqueeze", "OutVariants", "OptimizeMemory"});
-  // Both begin with inlining, freezing alone with what follows it.
+  // Freezing and StaticModule both call Inline first; only freezing then calls ClearProfilingInformation, which shows
+  // that phase 0 is meant.
   pipeline.marks = {{"Inline", PhaseMark::Begin, 1}, {"ClearProfilingInformation", PhaseMark::Begin, 0}};
   return pipeline;
 }

@@ -4,6 +4,9 @@
 #include "backends/libtorch/pass_gate.h"
 #include "repro_minify/backend_parts.h"
 
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
 #include <memory>
 #include <utility>
 
@@ -89,6 +92,23 @@ inline Compiled call_forward(torch::jit::Module module) {
   return [module = std::move(module)](std::vector<c10::IValue> arguments) mutable {
     return module.forward(std::move(arguments));
   };
+}
+
+/// The same, with the executor told to optimise.
+inline Compiled call_optimised(torch::jit::Module module) {
+  torch::jit::setGraphExecutorOptimize(true);
+  return call_forward(std::move(module));
+}
+
+/// Calls `forward` of what `freeze` makes of a module; of the module itself where the step FreezeModule is left out.
+inline Compiled call_frozen(torch::jit::Module module, torch::jit::Module (*freeze)(torch::jit::Module &)) {
+  if (!step_runs("FreezeModule"))
+    return call_forward(std::move(module));
+  // Inlining, with which `freeze` starts, is left out when the executor must not optimise.
+  torch::jit::setGraphExecutorOptimize(true);
+  Compiled compiled = call_forward(freeze(module));
+  torch::jit::setGraphExecutorOptimize(false);
+  return compiled;
 }
 
 } // namespace repro_minify

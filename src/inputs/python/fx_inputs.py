@@ -43,7 +43,7 @@ class Inputs:
     arguments that are no tensors, with a sentence each in `notes`. Nodes that read one attribute become one node.
     Raises Refused for arguments that no program can have."""
 
-    def __init__(self, loaded: Loaded, graph: torch.fx.Graph, holds: bool = False) -> None:
+    def __init__(self, loaded: Loaded, graph: torch.fx.Graph, holds: bool) -> None:
         self.loaded = loaded
         self.bound: dict[Node, Any] = {}
         self.notes: list[str] = []

@@ -36,7 +36,7 @@ class Crashed(ReproMinifyError):
     """A signal has ended its process."""
 
 
-def apart(work: Callable[[], T], seconds: float = LONGEST) -> T:
+def apart(work: Callable[[], T]) -> T:
     """Returns what work() returns, which has to be something that can be pickled.
 
     It is run in a forked child, which may crash. Where CUDA is in use no child can touch it: there it is run in a
@@ -45,7 +45,7 @@ def apart(work: Callable[[], T], seconds: float = LONGEST) -> T:
     """
     if not torch.cuda.is_initialized():
         with contextlib.suppress(NeedsThisProcess):
-            return in_child(work, seconds)
+            return in_child(work)
     return in_thread(work)
 
 
@@ -58,14 +58,13 @@ def answer_of(work: Callable[[], Any]) -> tuple[Any, ReproMinifyError | None]:
         return None, ReproMinifyError(first_line(error))
 
 
-def in_child(work: Callable[[], T], seconds: float) -> T:
+def in_child(work: Callable[[], T]) -> T:
     reading, writing = os.pipe()
     parent = os.getpid()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # that there are threads; the child starts none and takes none of their locks
+            # There are threads, of which it warns; the child starts none and takes none of their locks.
+            warnings.simplefilter("ignore")
             pid = os.fork()
     except OSError as error:
         os.close(writing)
@@ -75,12 +74,12 @@ def in_child(work: Callable[[], T], seconds: float) -> T:
         become_child(work, parent, writing)
     os.close(writing)
     try:
-        told = read_all(reading, seconds)
+        told = read_all(reading, LONGEST)
     finally:
         os.close(reading)
         status = end(pid)
     if told is None:
-        raise ReproMinifyError(f"it does not end within {seconds:.0f} s")
+        raise ReproMinifyError(f"it does not end within {LONGEST:.0f} s")
     return cast(T, value_told(told, status))
 
 

@@ -21,7 +21,7 @@ class SavedGraphs:
     programs: tuple[Path, ...] = ()  # that another process can run
     imports: tuple[str, ...] = ()  # the modules that it has to import for them, as --import takes them
     refused: tuple[str, ...] = ()  # a sentence for each of the others
-    problem: str = ""  # how the graphs differ in eager from the model
+    problem: str = ""  # how the graphs, run in eager, differ from the model
 
 
 def written(graphs: Graphs, folder: Path, grad: bool) -> SavedGraphs:

@@ -18,7 +18,8 @@ def failure_text(result: Result) -> str:
 def assert_compiled_same(
     model: Any, inputs: Any = None, backend: str = "inductor", **options: Unpack[MinifyOptions]
 ) -> None:
-    """Passes silently where eager and `backend` agree by the program's rule; else fails with a minimal repro.
+    """Passes silently where eager and `backend` agree by the comparison rule of repro-minify; else fails with a minimal
+    repro.
 
     Raises AssertionError with the path of the repro and its program. Without `output` both are in a new temporary
     folder, which stays. What minify() raises otherwise goes through: a test that says nothing does not pass.

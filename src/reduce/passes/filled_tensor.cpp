@@ -1,3 +1,4 @@
+// Tensors of one number, made by a call in the graph: the functions of remake_input.h that need no data.
 #include "reduce/passes/remake_input.h"
 
 #include "program/formula.h"
@@ -18,14 +19,15 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// More are not looked at one by one.
+/// Tensors with more elements are not looked at element by element.
 constexpr int64_t most_elements = int64_t{1} << 20;
 
 bool is_same_number(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-/// A function that makes a tensor, the number that it is told, and whether it has to be told the dtype.
+/// A function that makes a tensor, the number that it takes (none for zeros and ones), and whether the dtype has to be
+/// said because it is not the one that follows from the number.
 struct Filling {
   std::string function;
   std::optional<c10::IValue> number;
@@ -36,16 +38,16 @@ Filling filling_of(double number, at::ScalarType dtype) {
   if (const std::string name = name_of_filling(number); name != "full")
     return {name, std::nullopt, dtype != at::kFloat};
   if (dtype == at::kFloat)
-    return {"full", std::strtod(number_text(number).c_str(), nullptr), false};
+    return {"full", std::strtod(number_text(number).c_str(), nullptr), false}; // 0.1, not 0.10000000149011612
   if (at::isIntegralType(dtype, /*includeBool=*/false))
     return {"full", static_cast<int64_t>(number), dtype != at::kLong};
   return {"full", number, true};
 }
 
-/// The operands of a call of Python, and the forms that stand for them among its arguments.
-class PythonCall {
+/// Builds a node of the kind fx::tensor: the JSON that program/python_call.h describes, and its operands.
+class FxCallBuilder {
 public:
-  explicit PythonCall(Graph &graph) : graph_(graph) {}
+  explicit FxCallBuilder(Graph &graph) : graph_(graph) {}
 
   json operand(const c10::IValue &value) {
     if (value.isDouble() && !std::isfinite(value.toDouble()))
@@ -66,7 +68,7 @@ private:
 };
 
 Value *insert_python_call(Graph &graph, const Filling &filling, const at::Tensor &like) {
-  PythonCall python(graph);
+  FxCallBuilder python(graph);
   json sizes = json::array();
   for (const int64_t size : like.sizes())
     sizes.push_back(python.operand(size));

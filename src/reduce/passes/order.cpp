@@ -72,6 +72,30 @@ std::int64_t trips_in(const Graph &graph) {
   return trips;
 }
 
+/// Returns how hard one argument of a node is if it is a constant; 0 for the default of the operator's schema.
+int difficulty_of_argument(const Node *node, size_t argument) {
+  if (node->input(argument)->node()->kind() != torch::jit::prim::Constant || is_default_argument(node, argument))
+    return 0;
+  const auto value = torch::jit::toIValue(node->input(argument));
+  if (argument == 0 && is_python_call(node) && value && value->isString()) // each brace opens an argument
+    return static_cast<int>(std::count(value->toStringRef().begin(), value->toStringRef().end(), '{'));
+  const auto *formal = argument_of(node, argument);
+  if (!value || value->isTensor() || value->isNone())
+    return 0;
+  if (formal && names_a_setting(formal->name()))
+    return 1;
+  return difficulty_of_constant(*value);
+}
+
+/// Returns how hard all constants in a graph are together, each counted as often as it is used.
+int64_t difficulty_of_constants(const Graph &graph) {
+  int64_t sum = 0;
+  for (const Node *node : all_nodes(graph))
+    for (size_t i = 0; i < node->inputs().size(); ++i)
+      sum += difficulty_of_argument(node, i);
+  return sum;
+}
+
 } // namespace
 
 /// The ends of int32 and uint32, and where the whole numbers of float32 and float64 cease to be exact. A shorter one is
@@ -162,28 +186,6 @@ bool is_default_argument(const Node *node, size_t i) {
     return false;
   const auto value = torch::jit::toIValue(node->input(i));
   return value && is_same_constant(*value, *argument->default_value());
-}
-
-int difficulty_of_argument(const Node *node, size_t argument) {
-  if (node->input(argument)->node()->kind() != torch::jit::prim::Constant || is_default_argument(node, argument))
-    return 0;
-  const auto value = torch::jit::toIValue(node->input(argument));
-  if (argument == 0 && is_python_call(node) && value && value->isString()) // each brace opens an argument
-    return static_cast<int>(std::count(value->toStringRef().begin(), value->toStringRef().end(), '{'));
-  const auto *formal = argument_of(node, argument);
-  if (!value || value->isTensor() || value->isNone())
-    return 0;
-  if (formal && names_a_setting(formal->name()))
-    return 1;
-  return difficulty_of_constant(*value);
-}
-
-int64_t difficulty_of_constants(const Graph &graph) {
-  int64_t sum = 0;
-  for (const Node *node : all_nodes(graph))
-    for (size_t i = 0; i < node->inputs().size(); ++i)
-      sum += difficulty_of_argument(node, i);
-  return sum;
 }
 
 bool is_irregular(const at::Tensor &tensor) {

@@ -25,14 +25,10 @@ std::int64_t difficulty(const ProgramInput &input);
 /// float32 first, then float64, the 16-bit ones, int64 and the other integers, complex, bool.
 int difficulty(at::ScalarType dtype);
 int difficulty(Role role);
-/// Returns how hard one argument of a node is if it is a constant; 0 for the default of the operator's schema.
-int difficulty_of_argument(const torch::jit::Node *node, size_t argument);
 /// True if two constants are the same argument: a number may be written as an int or as a float.
 bool is_same_constant(const c10::IValue &one, const c10::IValue &other);
 /// True if argument `i` of the node is the constant that its schema has as default.
 bool is_default_argument(const torch::jit::Node *node, size_t i);
-/// Returns how hard all constants in a graph are together, each counted as often as it is used.
-std::int64_t difficulty_of_constants(const torch::jit::Block *block);
 
 /// True if the tensor is not contiguous, or a part of a larger memory.
 bool is_irregular(const at::Tensor &tensor);

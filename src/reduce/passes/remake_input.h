@@ -54,7 +54,4 @@ torch::jit::Value *insert_filled(torch::jit::Node *before, double number, const 
 /// list and stay as it is until one of them was made.
 std::vector<LazyProgram> single_edits(const Program &program, int node);
 
-/// Each value that this prim::Loop carries left as it was before the loop; none for another node.
-std::vector<LazyProgram> loop_edits(const Program &program, const torch::jit::Node *loop);
-
 } // namespace repro_minify

@@ -177,6 +177,15 @@ Program without_carried(const Program &program, const Node *original, size_t car
   return std::move(copy.program);
 }
 
+/// Each value that this prim::Loop carries left as it was before the loop; none for another node.
+std::vector<LazyProgram> loop_edits(const Program &program, const Node *loop) {
+  std::vector<LazyProgram> candidates;
+  if (loop->kind() == torch::jit::prim::Loop)
+    for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
+      candidates.push_back([&program, loop, carried] { return without_carried(program, loop, carried); });
+  return candidates;
+}
+
 } // namespace
 
 std::vector<LazyProgram> single_edits(const Program &program, int number) {
@@ -195,16 +204,6 @@ std::vector<LazyProgram> single_edits(const Program &program, int number) {
     if (fits && !is_what_a_cut_does(node, results, value) && tried.insert(value).second)
       candidates.push_back([=, &program] { return bypassed(program, node, results, value); });
   }
-  return candidates;
-}
-
-// A loop that carries one value less.
-
-std::vector<LazyProgram> loop_edits(const Program &program, const Node *loop) {
-  std::vector<LazyProgram> candidates;
-  if (loop->kind() == torch::jit::prim::Loop)
-    for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
-      candidates.push_back([&program, loop, carried] { return without_carried(program, loop, carried); });
   return candidates;
 }
 

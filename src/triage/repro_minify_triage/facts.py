@@ -10,7 +10,7 @@ from typing import Any
 from .config import seconds_of
 from .errors import TriageError
 from .identity import furthest_first, perhaps_same
-from .marks import words_of
+from .marks import decisions_of
 from .states import Evidence, Shown, Standing, State, outlook
 from .store import Row, Store
 
@@ -71,7 +71,7 @@ def night_facts(store: Store, night: Row) -> dict[str, Any]:
     models = store.one("SELECT count(*) AS n FROM night_model WHERE night_id = ?", night["id"])
     shown: dict[str, int] = defaultdict(int)
     for row in store.rows("SELECT bug_id, shown FROM bug_night WHERE night_id = ?", night["id"]):
-        shown[words_of(store, row["bug_id"]).shown or row["shown"]] += 1
+        shown[decisions_of(store, row["bug_id"]).shown or row["shown"]] += 1
     checks = store.one("SELECT count(*) AS n, sum(seconds) AS s FROM observation WHERE night_id = ?", night["id"])
     pruned = store.one("SELECT models, checks, seconds FROM pruned WHERE night_id = ?", night["id"])
     assert build and models and checks
@@ -89,22 +89,23 @@ def night_facts(store: Store, night: Row) -> dict[str, Any]:
     }
 
 
-def state_of(strip: list[Row], first: int) -> str | None:
-    """The word for what became of a bug since a night. Nothing: it was fixed before, and stayed so."""
-    if not strip:
+def state_of(history: list[Row], first: int) -> str | None:
+    """Returns the word for what became of a bug since a night; None where there are several nights since then, and it
+    was fixed before them and stayed so. `history` has the bug's row of each night."""
+    if not history:
         return Shown.NEW
-    words = [row["shown"] for row in strip if row["night_id"] >= first] or [strip[-1]["shown"]]
+    words = [row["shown"] for row in history if row["night_id"] >= first] or [history[-1]["shown"]]
     if words[-1] == Shown.FIXED:
-        before = [row["shown"] for row in strip if row["night_id"] < first][-1:]
+        before = [row["shown"] for row in history if row["night_id"] < first][-1:]
         is_old = len(words) > 1 and before == [Shown.FIXED] and set(words) == {Shown.FIXED}
         return None if is_old else Shown.FIXED
     return next((alarm for alarm in ALARMS if alarm in words), words[-1])
 
 
 def bug_facts(store: Store, bug: Row, first: int) -> dict[str, Any] | None:
-    words = words_of(store, bug["id"])
-    strip = store.rows("SELECT * FROM bug_night WHERE bug_id = ? ORDER BY night_id", bug["id"])
-    state = state_of(strip, first)
+    decisions = decisions_of(store, bug["id"])
+    history = store.rows("SELECT * FROM bug_night WHERE bug_id = ? ORDER BY night_id", bug["id"])
+    state = state_of(history, first)
     if state is None:
         return None
     sightings = store.rows(
@@ -114,20 +115,19 @@ def bug_facts(store: Store, bug: Row, first: int) -> dict[str, Any] | None:
     )
     folder = store.artefact_folder(bug["artefact"])
     report = report_of(folder)
-    tonight = strip[-1] if strip else None
-    passes = "" if words.shown or tonight is None else outlook_of(tonight)
+    tonight = history[-1] if history else None
     return {
         "id": bug["id"],
-        "state": words.shown or state,
+        "state": decisions.shown or state,
         "thought": tonight["shown"] if tonight else Shown.NEW,
         "standing": tonight["standing"] if tonight else "none",
         "evidence": tonight["evidence"] if tonight else "",
-        "outlook": passes,
+        "outlook": "" if decisions.shown or tonight is None else outlook_of(tonight),
         "backend": bug["variant"],
         "key": bug["key"],
         "parts": json.loads(bug["parts"]),
         "first_night": bug["first_night"],
-        "nights": [{"night": row["night_id"], "shown": row["shown"], "evidence": row["evidence"]} for row in strip],
+        "nights": [{"night": row["night_id"], "shown": row["shown"], "evidence": row["evidence"]} for row in history],
         "sightings": [
             {
                 "model": row["path"],
@@ -142,9 +142,9 @@ def bug_facts(store: Store, bug: Row, first: int) -> dict[str, Any] | None:
         "program": (report.get("program") or {}).get("source", ""),
         "message": (report.get("verdict") or {}).get("message", ""),
         "verified": report.get("verified"),
-        "duplicate_of": words.duplicate_of,
-        "not_a_bug": words.not_a_bug,
-        "notes": list(words.notes),
+        "duplicate_of": decisions.duplicate_of,
+        "not_a_bug": decisions.not_a_bug,
+        "notes": list(decisions.notes),
         "repro": str(folder.resolve()),
         "files": files_of(folder),
         "programs": programs_of(store, bug),

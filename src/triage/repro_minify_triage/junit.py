@@ -17,14 +17,14 @@ Cell = tuple[str, str]  # model and backend
 
 def as_junit(facts: dict[str, Any], known: str = "skip") -> str:
     matrix, xml = facts["matrix"], JUnitXml("repro-minify-triage")
-    words = Words(facts, known)
+    writer = CaseWriter(facts, known)
     for column, backend in enumerate(matrix["backends"]):
         suite = TestSuite(printable(backend))
         cases: list[TestCase] = []
         for row, model in enumerate(matrix["models"]):
             tonight, yesterday, seconds = (matrix[name][row][column] for name in ("tonight", "yesterday", "seconds"))
             if tonight:  # nothing: the model was not asked under this backend
-                cases.append(words.case_of((model, backend), tonight, yesterday, seconds))
+                cases.append(writer.case_of((model, backend), tonight, yesterday, seconds))
         suite.add_testcases(cases)  # each call counts the whole suite again
         xml.add_testsuite(suite)
     xml.update_statistics()
@@ -32,7 +32,7 @@ def as_junit(facts: dict[str, Any], known: str = "skip") -> str:
     return text.decode() if isinstance(text, bytes) else str(text)
 
 
-class Words:
+class CaseWriter:
     def __init__(self, facts: dict[str, Any], known: str) -> None:
         self.known_as = known
         self.bugs: dict[Cell, list[dict[str, Any]]] = {}

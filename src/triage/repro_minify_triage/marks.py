@@ -1,5 +1,6 @@
 """Decisions of people about bugs. They stand above what the program thinks, and stay."""
 
+import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Words:
+class Decisions:
     duplicate_of: int | None = None
     not_a_bug: str | None = None
     notes: tuple[str, ...] = ()
@@ -30,7 +31,7 @@ def bug_row(store: "Store", bug: int) -> "Row":
     return row
 
 
-def words_of(store: "Store", bug: int) -> Words:
+def decisions_of(store: "Store", bug: int) -> Decisions:
     """The last decision of each kind is in force; notes add up."""
     duplicate, not_a_bug, notes = None, None, []
     for row in store.rows("SELECT * FROM decision WHERE bug_id = ? ORDER BY id", bug):
@@ -40,7 +41,7 @@ def words_of(store: "Store", bug: int) -> Words:
             not_a_bug = row["text"]
         elif row["word"] == "note":
             notes.append(row["text"])
-    return Words(duplicate, not_a_bug, tuple(notes))
+    return Decisions(duplicate, not_a_bug, tuple(notes))
 
 
 def mark_duplicate(store: "Store", bug: int, other: int) -> None:
@@ -54,7 +55,7 @@ def mark_duplicate(store: "Store", bug: int, other: int) -> None:
         if following in seen:
             raise TriageError(f"--duplicate-of {other}: bug {other} is itself a duplicate of bug {bug}")
         seen.add(following)
-        following = words_of(store, following).duplicate_of
+        following = decisions_of(store, following).duplicate_of
     decide(store, bug, "duplicate-of", other=other)
 
 
@@ -68,20 +69,24 @@ def add_note(store: "Store", bug: int, text: str) -> None:
     decide(store, bug, "note", text=text)
 
 
-def decide(
-    store: "Store", bug: int, word: str, text: str = "", other: int | None = None, model: int | None = None
+def decide(store: "Store", bug: int, word: str, text: str = "", other: int | None = None) -> None:
+    with store.change() as db:
+        insert_decision(db, bug, word, text, other)
+
+
+def insert_decision(
+    db: sqlite3.Connection, bug: int, word: str, text: str = "", other: int | None = None, model: int | None = None
 ) -> None:
     from .store import now
 
-    with store.change() as db:
-        db.execute(
-            "INSERT INTO decision (bug_id, word, other_bug_id, model_id, text, at) VALUES (?, ?, ?, ?, ?, ?)",
-            (bug, word, other, model, text, now()),
-        )
+    db.execute(
+        "INSERT INTO decision (bug_id, word, other_bug_id, model_id, text, at) VALUES (?, ?, ?, ?, ?, ?)",
+        (bug, word, other, model, text, now()),
+    )
 
 
 def split(store: "Store", bug: int, model: str) -> int:
-    """The model's sightings become a bug of their own, now and in all nights to come; its number."""
+    """Moves the model's sightings to a new bug, now and in all nights to come. Returns the new bug's number."""
     row = bug_row(store, bug)
     found = store.rows(
         "SELECT DISTINCT model.id, model.digest FROM sighting JOIN model ON model.id = model_id "
@@ -96,8 +101,6 @@ def split(store: "Store", bug: int, model: str) -> int:
     others = store.one("SELECT count(DISTINCT model_id) AS n FROM sighting WHERE bug_id = ?", bug)
     if others and others["n"] == 1:
         raise TriageError(f"--split {model}: it is the only model that shows bug {bug}")
-    from .store import now
-
     with store.change() as db:
         artefact = db.execute(
             "SELECT artefact FROM reduction WHERE bug_id = ? AND model_id = ? ORDER BY night_id DESC",
@@ -116,10 +119,7 @@ def split(store: "Store", bug: int, model: str) -> int:
             "FROM bug_night WHERE bug_id = ?",
             (number, bug),
         )
-        db.execute(
-            "INSERT INTO decision (bug_id, word, other_bug_id, model_id, text, at) VALUES (?, 'split', ?, ?, '', ?)",
-            (bug, number, found[0]["id"], now()),
-        )
+        insert_decision(db, bug, "split", other=number, model=found[0]["id"])
     return number
 
 

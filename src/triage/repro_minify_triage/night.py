@@ -31,7 +31,7 @@ class Plan:
 
 class Night:
     def __init__(self, store: Store, pool: Pool, plan: Plan, models: list[Model], number: int,
-                 say: Callable[[str], None] = print) -> None:  # fmt: skip
+                 say: Callable[[str], None]) -> None:  # fmt: skip
         self.store, self.pool, self.plan, self.number, self.say = store, pool, plan, number, say
         self.models = {model.digest: model for model in models}
         self.ids = {model.digest: store.model_id(model.digest) for model in models}

@@ -15,6 +15,7 @@ from typing import Any
 from .errors import TriageError
 from .facts import ALARMS
 from .forms import printable
+from .states import Shown
 from .store import Store, now
 
 SECONDS = 600.0  # after that it is ended, and counts as failed
@@ -43,18 +44,24 @@ def environment_of(bug: dict[str, Any], night: int, store: Store) -> dict[str, s
 
 
 def tell(store: Store, facts: dict[str, Any], command: list[str], say: Callable[[str], None]) -> None:
-    """Runs the command once for each new or regressed bug of the last night. If it fails, that is said, and the bug is
-    told again after the next night."""
+    """Runs the command once for each new or regressed bug of the last night, and for each earlier one that it has not
+    taken and that is still there. If it fails, that is said, and the next run tells it again."""
     night = facts["nights"][-1]["id"]
     known = {row["bug_id"] for row in store.rows("SELECT bug_id FROM told WHERE night_id = ?", night)}
+    untold = {row["bug_id"]: row["state"] for row in store.rows("SELECT * FROM untold")}
     for bug in facts["bugs"]:
+        if bug["state"] == Shown.KNOWN and bug["id"] in untold:
+            bug = {**bug, "state": untold[bug["id"]]}
         if bug["state"] not in ALARMS or bug["id"] in known:
             continue
         if problem := problem_of_call(command, bug, environment_of(bug, night, store)):
             say(f"--on-new: bug {bug['id']}: {problem}; it is told again by the next run")
+            with store.change() as db:
+                db.execute("INSERT OR REPLACE INTO untold VALUES (?, ?)", (bug["id"], bug["state"]))
             continue
         with store.change() as db:
             db.execute("INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (night, bug["id"], now()))
+            db.execute("DELETE FROM untold WHERE bug_id = ?", (bug["id"],))
 
 
 def problem_of_call(command: list[str], bug: dict[str, Any], environment: dict[str, str]) -> str:

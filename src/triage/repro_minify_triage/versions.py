@@ -124,12 +124,12 @@ def sentence(answers: Sequence[Answer]) -> str:
     return ", ".join(told) or "no version gave an answer"
 
 
-def versions(folder: Path, pythons: list[str], timeout: float = 600) -> list[Answer]:
+def versions(folder: Path, pythons: list[str]) -> list[Answer]:
     script = folder / "repro.py"
     if not script.is_file():
         raise TriageError(f"{folder}: holds no repro.py; --verify keeps one, for backends that Python reaches")
     found = [interpreter(python) for python in pythons]
-    return halve(found, lambda python: run_repro(python, script.resolve(), timeout))
+    return halve(found, lambda python: run_repro(python, script.resolve(), timeout=600))
 
 
 def interpreter(python: str) -> str:

@@ -76,7 +76,7 @@ class LoweringTest(unittest.TestCase):
 
         self.assertEqual(self.question_of_pass(lambda x: aten.sinh.default(x), patterns), ["sinh_by_exp"])
         self.assertEqual(self.question_of_pass(lambda x: aten.tan.default(x), patterns), ["pass_pattern_1"])
-        self.assertEqual(bisector.begun, [])
+        self.assertEqual(bisector.passes_under_way, [])
 
     def test_of_a_pattern_whose_check_raises_is_its_own_and_of_one_without_a_name_that_of_the_pass(self):
         def raises(_):

@@ -19,7 +19,7 @@ from torch.fx import Graph, GraphModule
 
 from fx_call import Call, NoForm
 from fx_names import argument_names
-from fx_text import ProgramText, function_text, program_text
+from fx_text import ProgramText, program_text
 from tensor_text import bits
 
 aten = torch.ops.aten
@@ -426,11 +426,11 @@ class Parts(Same):
         x = graph.find_nodes(op="placeholder")[0]
         output = graph.find_nodes(op="output")[0]
         output.args = ((output.args[0][0], [x, None], ()),)
-        self.assertEqual(function_text(graph, ["x"], "g"), ["def g(x):", "    return x + 1, [x, None], ()"])
+        self.assertEqual(program_text(graph, ["x"]).function("g"), ["def g(x):", "    return x + 1, [x, None], ()"])
         output.args = ((x,),)
-        self.assertEqual(function_text(graph, ["x"], bare=False), ["def f(x):", "    x + 1", "    return (x,)"])
+        self.assertEqual(program_text(graph, ["x"], bare=False).body, ["x + 1", "return (x,)"])
         output.args = ((),)
-        self.assertEqual(function_text(graph, ["x"]), ["def f(x):", "    x + 1"])
+        self.assertEqual(program_text(graph, ["x"]).body, ["x + 1"])
         self.assertEqual(text_of(graph, bare=False).body, ["x + 1", "return ()"])
 
     def test_names_of_arguments(self) -> None:

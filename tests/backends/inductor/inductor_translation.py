@@ -18,6 +18,7 @@ sys.path.insert(0, sys.argv.pop(1))
 import torch
 from torch import Tensor
 
+from calls import literal
 from module import make_module
 import fx_graph
 from fx_compiled import FxCompiled
@@ -458,6 +459,14 @@ class Translation(unittest.TestCase):
                 script = script_of(name)
                 compiled = torch.compile(make_module(script)[0], backend="eager")
                 self.same(compiled(*arguments()), script(*arguments()), name)
+
+
+class Numbers(unittest.TestCase):
+    def test_constants_read_back_as_they_are(self):
+        parts = (0.0, -0.0, 1.0, -2.5, math.inf, -math.inf, math.nan)
+        for value in (*parts, *(complex(real, imaginary) for real in parts for imaginary in parts)):
+            with self.subTest(value):
+                self.assertEqual(repr(eval(literal(value, None))), repr(value))
 
 
 class Packed(torch.nn.Module):
