@@ -103,9 +103,11 @@ void add_run_options(CLI::App &app, Options &options, Command command) {
   app.add_option("--need", options.need, "how many of the --repeat runs must fail")
       ->capture_default_str()
       ->check(whole_number(1, most_runs));
-  app.add_option("--timeout", options.timeout_seconds,
-                 "seconds a check may take, by the clock and all in all (default: for\nthe model what eager took says, "
-                 "see docs/comparison.md; for\ncandidates 10x what the model took, at least 10)")
+  app.add_option(
+         "--timeout", options.timeout_seconds,
+         "seconds a check may take, by the clock and all in all; while a\nhang is reduced, up to ten times as long on "
+         "a busy machine (default:\nfor the model what eager took says, see docs/comparison.md; for\n"
+         "candidates 10x what the model took, at least 10)")
       ->check(positive_number(most_seconds));
   app.add_option("--memory-limit", options.memory_bytes,
                  "memory of the machine (not of a device) that a check may add, as in\n"

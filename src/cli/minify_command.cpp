@@ -5,7 +5,7 @@
 #include "core/log.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "repro/reported.h"
+#include "repro/results_folder.h"
 #include "repro_minify/minify.h"
 #include "repro_minify/repro.h"
 
@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A row for each pass that tried anything.
+/// A row for each pass that tried anything, or removed something.
 std::string passes_table(const Reduction &reduction) {
   std::vector<std::vector<std::string>> rows = {
       {"pass", "turns", "tried", "worked", "operators removed", "checks", "seconds"}};
   for (const auto &pass : reduction.passes)
-    if (pass.tried > 0)
+    if (pass.tried > 0 || pass.operators_removed != 0)
       rows.push_back({pass.pass, std::to_string(pass.runs), std::to_string(pass.tried), std::to_string(pass.worked),
                       std::to_string(pass.operators_removed), std::to_string(pass.checks), rounded_text(pass.seconds)});
   std::string table = table_text(rows);

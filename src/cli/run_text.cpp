@@ -42,6 +42,13 @@ std::string worst_position(const LeafReport &leaf) {
   return position_text(leaf.worst_index, leaf.ref_form->sizes);
 }
 
+/// "DIFFERS"; where no element shows it, with the two values: "DIFFERS: 3 expected, 4 found".
+std::string verdict_of(const LeafReport &leaf) {
+  if (leaf.same)
+    return "same";
+  return leaf.worst_index < 0 && !leaf.message.empty() ? "DIFFERS: " + clean(leaf.message) : "DIFFERS";
+}
+
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
               const std::vector<LeafReport> &leaves, Values shown) {
   for (const auto &leaf : leaves)
@@ -50,7 +57,7 @@ void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &wh
                       leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
                       rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
                       worst_position(leaf), counts(leaf.ref_nan, leaf.ref_inf), counts(leaf.res_nan, leaf.res_inf),
-                      leaf.same ? "same" : "DIFFERS"});
+                      verdict_of(leaf)});
 }
 
 /// A flaky failure is not PASS and not quite FAIL.

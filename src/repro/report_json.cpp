@@ -63,8 +63,7 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
     files.push_back("issue.md");
   if (facts.has_passing)
     files.insert(files.end(), {"passing.pt", "passing_inputs.pt"});
-  for (const char *name :
-       {"repro.cpp", "CMakeLists.txt", "repro.py", "test_repro.py", "attributes.pt", "model.pt2"})
+  for (const char *name : {"repro.cpp", "CMakeLists.txt", "repro.py", "test_repro.py", "attributes.pt", "model.pt2"})
     if (is_of_this_run(folder + "/" + name))
       files.push_back(name);
   return files;

@@ -83,6 +83,11 @@ bool RunningProgram::wait_until(const std::function<bool()> &condition, std::chr
   return true;
 }
 
+bool RunningProgram::has_children() const {
+  const std::string pid = std::to_string(pid_);
+  return !read_text("/proc/" + pid + "/task/" + pid + "/children").empty();
+}
+
 void RunningProgram::send_signal(int signal) const {
   if (!ended_)
     kill(pid_, signal);

@@ -31,6 +31,8 @@ public:
   /// Polls until `condition` holds; false if the program ended or the time went by first, which only keeps a test from
   /// waiting for ever: it is long, and no test is about it.
   bool wait_until(const std::function<bool()> &condition, std::chrono::seconds limit);
+  /// True if it has started a process: from then on it hears signals.
+  bool has_children() const;
   void send_signal(int signal) const;
   Finished wait(std::chrono::seconds limit);
 

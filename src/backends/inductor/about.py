@@ -1,4 +1,4 @@
-"""What is found out of a program that fails, for a report to say."""
+"""Finds out what a report says of a program that fails."""
 
 import contextlib
 from typing import Any
@@ -11,12 +11,12 @@ import numpy_side
 
 
 def program(repro: Any, compiled: Any) -> dict[str, Any]:
-    """Returns {"change", "dtype", "sizes", "cases", "is_numpys"}. "change" is None or as
-    explanation.in_words() has it, "cases" are those of conditions.asked(), "dtype" is that of the inputs, "sizes" are
-    those that all inputs have. "is_numpys" is true if NumPy gives what eager gives.
+    """Returns {"change", "dtype", "sizes", "cases", "is_numpys"}. "change" is None or as explanation.in_words() has it,
+    "cases" are those of conditions.asked(), "dtype" is that of the inputs, "sizes" are those that all inputs have.
+    "is_numpys" is true if NumPy gives what eager gives.
 
     `repro` is an emit.Repro, `compiled` the candidate.Program of the same program."""
-    answer = {"change": None, "dtype": "", "sizes": None, "cases": [], "is_numpys": False}
+    answer: dict[str, Any] = {"change": None, "dtype": "", "sizes": None, "cases": [], "is_numpys": False}
     subject = explanation.subject_of(repro, compiled)
     if subject is None:
         return answer

@@ -319,7 +319,7 @@ class Candidate:
         return {"programs": [repro.parts() for repro in programs(*program_of(header, blobs))]}, []
 
     def explain(self, header, blobs):
-        """What a report says of how the program comes to fail: see about.py."""
+        """Returns what about.py finds out of the program, and as "generated" the code that generated.py shows."""
         self.begin(header)
         programs = emit_recipe.programs if entries.recipe_in_use else emit_fx.programs
         with settings(header["settings"]):

@@ -36,7 +36,7 @@ def asked(compiled: explanation.Side, eager: explanation.Side, arguments: Argume
 
 
 def alike(found: list[Any], expected: list[Any]) -> bool:
-    """By PyTorch's own tolerances for tests, as an assertion in a repro has them."""
+    """Compares with the tolerances that torch.testing.assert_close has for each dtype, as a repro does."""
     try:
         torch.testing.assert_close(found, expected, equal_nan=True)
     except (AssertionError, TypeError):

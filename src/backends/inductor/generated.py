@@ -234,8 +234,8 @@ def code_generator(lanes: bool) -> type:
 
 def of_program(repro: Any, program: Any, again: Any) -> dict[str, Any] | None:
     """`repro` is an emit.Repro, `program` the candidate.Program of the same program, which is compiled here for the
-    first time, and `again` another, which is compiled to note what its kernels compute. That is shown if it gives what `program`
-    gives."""
+    first time, and `again` another, which is compiled to note what its kernels compute. That is shown if it gives the
+    same."""
     given = [value for _, value in repro.arguments]
     of_gradients = bool(repro.facts.get("of_gradients"))
     side, other = (explanation.Side(each.call, list(each.state.values()), of_gradients) for each in (program, again))

@@ -31,7 +31,7 @@ CONVERSIONS = {"float": "float32", "double": "float64", "half": "float16", "int"
 
 
 class Unknown(Exception):
-    """NumPy has no such thing."""
+    """NumPy has no function of this name."""
 
 
 def agrees(module: GraphModule, arguments: list[Any], found: explanation.Outcome,
@@ -70,7 +70,7 @@ def called(name: str, args: Any, kwargs: Any) -> Any:
     if name == "to" and len(args) == 2 and isinstance(args[1], numpy.dtype):
         return args[0].astype(args[1])
     args = [tuple(each) if isinstance(each, list) and all(isinstance(x, int) for x in each) else each for each in args]
-    function = getattr(numpy, NAMES.get(name, name), None)
+    function: Any = getattr(numpy, NAMES.get(name, name), None)
     if not callable(function):
         raise Unknown(name)
     return function(*args, **{KEYWORDS.get(key, key): value for key, value in kwargs.items() if value is not None})
