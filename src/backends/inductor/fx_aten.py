@@ -71,6 +71,8 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         return torch.einsum, ((args[0], *args[1]), {})
     if name == "div" and overload == "Tensor_mode":  # Python takes a number there too
         return torch.div, arguments
+    if name.startswith("_foreach_") and hasattr(torch, name):  # which tells its overloads apart by their arguments
+        return getattr(torch, name), arguments
     if name == "lift_fresh_copy":
         return aten.clone.default, arguments
     if name in LOSSES and overload == "default" and not kwargs:

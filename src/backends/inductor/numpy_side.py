@@ -58,7 +58,7 @@ class OfNumpy(Interpreter):
         return called(str(target), args, kwargs)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        if getattr(operator, target.__name__, None) is target:
+        if target in vars(operator).values():
             return target(*args, **kwargs)
         return called(fx_effects.name_of(target), args, kwargs)
 

@@ -24,9 +24,9 @@ TEST_P(InductorInPython, WhatItsTestsSay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, InductorInPython,
-                         testing::Values("bisector", "emit", "fx_graph", "fx_text", "fx_text_random", "explanation",
-                                         "generated", "kept", "preparation", "recipe", "tensor_text", "translation",
-                                         "wire"),
+                         testing::Values("bisector", "conditions", "emit", "fx_graph", "fx_text", "fx_text_random",
+                                         "explanation", "generated", "kept", "preparation", "recipe", "tensor_text",
+                                         "translation", "wire"),
                          [](const auto &part) { return std::string(part.param); });
 
 } // namespace

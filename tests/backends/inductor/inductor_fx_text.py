@@ -277,6 +277,8 @@ ATEN: list[tuple[Callable[..., Any], list[Any], str]] = [
     (lambda x: aten.reflection_pad1d.default(x, [1, 1]), [M], 'lambda x: F.pad(x, [1, 1], mode="reflect")'),
     (lambda x: aten.__and__.Tensor(aten.gt.Scalar(x, 0), aten.lt.Scalar(x, 2)), [X], "lambda x: (x > 0) & (x < 2)"),
     (lambda x: aten.lift_fresh_copy.default(x), [X], "lambda x: x.clone()"),
+    (lambda x, y: aten._foreach_mul.List([x], [y])[0], [X, X], "lambda x, y: torch._foreach_mul([x], [y])[0]"),
+    (lambda x: aten._foreach_add.Scalar([x], 2)[0], [X], "lambda x: torch._foreach_add([x], 2)[0]"),
     (lambda x, y: aten.index.Tensor(x, [y]), [M, torch.tensor([1, -1])], "lambda x, y: x[y]"),
     (lambda x, y: aten.index.Tensor(x, [None, y]), [M, torch.tensor([1, -1])], "lambda x, y: x[:, y]"),
     (lambda x: aten.max_pool2d.default(x, [2, 2], [1], [1, 1]), [N4], "lambda x: F.max_pool2d(x, 2, 1, 1)"),
