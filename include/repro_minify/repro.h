@@ -83,9 +83,9 @@ struct GeneratedCode {
   /// Where in PyTorch an operator is turned into others, or into code; or the guilty pass over a graph.
   struct Origin {
     std::string operator_name; ///< "aten.round.decimals"; the name of a pass
-    std::string kind;          ///< "decomposition", "lowering", "code generation", "pass"
-    std::string function;      ///< "round_dec", "CppVecOverrides.sinh"
-    std::string file;          ///< as a path within PyTorch: "torch/_inductor/decomposition.py"
+    std::string kind; ///< "core decomposition" (AOTAutograd's), "decomposition", "lowering", "code generation", "pass"
+    std::string function; ///< "round_dec", "CppVecOverrides.sinh"
+    std::string file;     ///< as a path within PyTorch: "torch/_inductor/decomposition.py"
     int line = 0;
     std::string source; ///< of a short decomposition; else empty
   };

@@ -47,7 +47,9 @@ std::string conditions_sentence(const Conditions &conditions) {
   const std::string same = "With the same values ";
   if (fail.empty())
     return right.empty() ? "" : same + "it is right " + listed(right) + ".";
-  return same + "it fails for " + fail + " too" + (right.empty() ? "." : "; it is right " + listed(right) + ".");
+  if (right.empty())
+    return "It fails for other dtypes too.";
+  return same + "it fails for " + fail + " too; it is right " + listed(right) + ".";
 }
 
 std::string condition_in_title(const Conditions &conditions) {

@@ -40,11 +40,15 @@ std::string reason_in_cpp(const ReproFacts &facts) {
                                                       : " C++ does not define the overflow of signed integers.";
 }
 
+void add_origins(std::vector<GeneratedCode::Origin> &origins, const json &list) {
+  for (const json &origin : list)
+    origins.push_back({origin.at("operator"), origin.at("kind"), origin.at("function"), origin.at("file"),
+                       origin.at("line"), origin.at("source")});
+}
+
 GeneratedCode generated_code_of(const json &parts) {
   GeneratedCode code{parts.at("language"), parts.at("code"), parts.at("calls"), {}};
-  for (const json &origin : parts.at("origins"))
-    code.origins.push_back({origin.at("operator"), origin.at("kind"), origin.at("function"), origin.at("file"),
-                            origin.at("line"), origin.at("source")});
+  add_origins(code.origins, parts.at("origins"));
   return code;
 }
 
@@ -102,6 +106,11 @@ void find_explanation(const Program &program, ReproFacts &facts, const Limits &l
   facts.conditions = conditions_of(answer);
   if (const json &generated = answer.at("generated"); !generated.is_null())
     facts.generated = generated_code_of(generated);
+  if (const json &decompositions = answer.at("decompositions"); !decompositions.empty()) {
+    if (!facts.generated)
+      facts.generated.emplace();
+    add_origins(facts.generated->origins, decompositions);
+  }
 }
 
 std::string explanation_clause(const ReproFacts &facts) {

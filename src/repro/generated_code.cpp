@@ -14,6 +14,8 @@ using nlohmann::json;
 using Origin = GeneratedCode::Origin;
 
 constexpr const char *pass_kind = "pass", *decomposition = "decomposition";
+/// For AOTAutograd, before TorchInductor decomposes further.
+constexpr const char *core_decomposition = "core decomposition";
 
 std::optional<Origin> guilty_pass(const GeneratedCode &generated) {
   for (const Origin &origin : generated.origins)
@@ -64,7 +66,9 @@ bool is_of_order(const ReproFacts &facts) {
 
 /// Says of each operator where its code is made; of those that explain the failure alone, where that is known.
 std::string places_in(const ReproFacts &facts) {
-  const auto makes_code = [](const Origin &origin) { return origin.kind != pass_kind && origin.kind != decomposition; };
+  const auto makes_code = [](const Origin &origin) {
+    return origin.kind != pass_kind && origin.kind != decomposition && origin.kind != core_decomposition;
+  };
   const std::vector<Origin> explained = explained_origins(facts);
   const bool is_explained = std::any_of(explained.begin(), explained.end(), makes_code);
   std::vector<std::string> places;
@@ -106,6 +110,13 @@ void add_code(json &values, const std::string &language, const std::string &code
     values[language == "cpp" ? "cpp_code" : "python_code"] = {{"code", code}};
 }
 
+json decomposition_block(const Origin &origin) {
+  json values = block("The decomposition of " + markdown_code(operator_of(origin)) + " (" + place(origin) + ")" +
+                      (origin.source.empty() ? "." : ":"));
+  add_code(values, "python", origin.source);
+  return values;
+}
+
 /// The statements of the kernels, below what calls them.
 json block_of_kernels(const std::string &heading, const GeneratedCode &generated) {
   json values = block(heading);
@@ -135,15 +146,19 @@ std::vector<Origin> explained_origins(const ReproFacts &facts) {
 
 json generated_code_json(const ReproFacts &facts) {
   json blocks = json::array();
-  if (!facts.generated || !is_inductor(facts) || begins_before_inductor(facts))
+  if (!facts.generated || !is_inductor(facts))
     return blocks;
+  if (begins_before_inductor(facts)) {
+    if (fails_under(facts, ablation_names::decomposed).value_or(false))
+      for (const Origin &origin : facts.generated->origins)
+        if (origin.kind == core_decomposition)
+          blocks.push_back(decomposition_block(origin));
+    return blocks;
+  }
   const GeneratedCode &generated = *facts.generated;
   if (is_decompositions_fault(facts)) {
-    for (const Origin &origin : guilty_decompositions(facts)) {
-      blocks.push_back(block("The decomposition of " + markdown_code(operator_of(origin)) + " (" + place(origin) + ")" +
-                             (origin.source.empty() ? "." : ":")));
-      add_code(blocks.back(), "python", origin.source);
-    }
+    for (const Origin &origin : guilty_decompositions(facts))
+      blocks.push_back(decomposition_block(origin));
     return blocks;
   }
   if (const auto pass = guilty_pass(generated))

@@ -29,6 +29,12 @@ TEST(Conditions, OneOfSeveralThatFailDoesNot) {
   EXPECT_EQ(condition_in_title(conditions), "");
 }
 
+TEST(Conditions, WhereAllFailNoneIsNamed) {
+  EXPECT_EQ(conditions_sentence(of({{"int8", "dtype", true}, {"the first dimension", "size", true}})),
+            "It fails for other dtypes too.");
+  EXPECT_EQ(conditions_sentence(of({{"the first dimension", "size", true}})), "");
+}
+
 TEST(Conditions, SizesAreNamedWhereLongerOnesAreRight) {
   const std::vector<Conditions::Case> rows = {{"the first dimension", "size", false}};
   EXPECT_EQ(conditions_sentence(of(rows)),

@@ -92,6 +92,20 @@ TEST(GeneratedCode, IsTheDecompositionWhereThatIsWrong) {
   EXPECT_EQ(blocks[0]["python_code"]["code"], "def round_dec(x):");
 }
 
+TEST(GeneratedCode, IsThatOfAOTAutogradWhereDecompositionsAloneAreWrong) {
+  ReproFacts facts = of_inductor();
+  facts.generated->origins.push_back(
+      {"aten.upsample_nearest2d.default", "core decomposition", "upsample_nearest2d", "torch/a.py", 7, ""});
+  EXPECT_EQ(std::string(generated_code_json(facts)[0]["heading"]).find("torch/a.py"), std::string::npos);
+  facts.ablation.push_back({ablation_names::aot_eager, "fails", true});
+  EXPECT_EQ(generated_code_json(facts).size(), 0) << "it may be functionalization";
+  facts.ablation.push_back({ablation_names::decomposed, "fails", true});
+  const nlohmann::json blocks = generated_code_json(facts);
+  ASSERT_EQ(blocks.size(), 1);
+  EXPECT_EQ(blocks[0]["heading"],
+            "The decomposition of `aten.upsample_nearest2d` (`upsample_nearest2d`, `torch/a.py:7`).");
+}
+
 TEST(GeneratedCode, IsOfTheGuiltyDecompositionAlone) {
   ReproFacts facts = of_inductor();
   facts.generated->origins.push_back({"aten.index_add.default", "decomposition", "index_add", "torch/a.py", 1, ""});

@@ -7,20 +7,22 @@ import torch
 
 import conditions
 import explanation
+import generated
 import numpy_side
 
 
 def program(repro: Any, compiled: Any) -> dict[str, Any]:
-    """Returns {"change", "dtype", "sizes", "cases", "is_numpys"}. "change" is None or as explanation.in_words() has it,
-    "cases" are those of conditions.asked(), "dtype" is that of the inputs, "sizes" are those that all inputs have.
+    """Returns {"change", "dtype", "sizes", "cases", "is_numpys", "decompositions"}. "change" is None or as
+    explanation.in_words() has it, "decompositions" are those of generated.decompositions_of(), "cases" are those of conditions.asked(), "dtype" is that of the inputs, "sizes" are those that all inputs have.
     "is_numpys" is true if NumPy gives what eager gives.
 
     `repro` is an emit.Repro, `compiled` the candidate.Program of the same program."""
-    answer: dict[str, Any] = {"change": None, "dtype": "", "sizes": None, "cases": [], "is_numpys": False}
+    answer: dict[str, Any] = {"change": None, "dtype": "", "sizes": None, "cases": [], "is_numpys": False, "decompositions": []}
     subject = explanation.subject_of(repro, compiled)
     if subject is None:
         return answer
     answer["change"] = explanation.in_words(repro, subject)
+    answer["decompositions"] = generated.decompositions_of(subject.eager, subject.arguments)
     found, expected = (side.outcome(subject.arguments) for side in (subject.compiled, subject.eager))
     answer["is_numpys"] = numpy_side.agrees(subject.module, subject.arguments, found, expected)
     with torch._dynamo.config.patch(recompile_limit=64), contextlib.suppress(RuntimeError):

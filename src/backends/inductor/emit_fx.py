@@ -57,7 +57,9 @@ def typed_names(names):
 
 def is_called(name):
     places = (torch, torch.Tensor, torch.nn.functional, operator)
-    return hasattr(operator, f"{name}_") or any(hasattr(place, name) for place in places)  # operator.and_ gives "and_0"
+    is_operators = "_" in name and hasattr(torch.ops.aten, name)  # "lift_fresh_copy"; a user may well write "copy"
+    is_keyword = hasattr(operator, f"{name}_")  # operator.and_ gives "and_0"
+    return is_operators or is_keyword or any(hasattr(place, name) for place in places)
 
 
 class FxRepro(Repro):

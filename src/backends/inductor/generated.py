@@ -22,6 +22,7 @@ from unittest import mock
 import torch
 from torch._inductor import config, cpu_vec_isa, decomposition, lowering
 from torch._inductor.graph import GraphLowering
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import explanation
 import kernel_values
@@ -224,6 +225,33 @@ def pointwise_handler(function: Callable[..., Any]) -> str | None:
     if "ops_wrapper" not in getattr(inner, "__qualname__", ""):
         return None
     return str(inspect.getclosurevars(inner).nonlocals["name"])
+
+
+class Called(TorchDispatchMode):
+    """Notes the operators that are called in eager."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operators: dict[Any, None] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.operators[func] = None
+        return func(*args, **(kwargs or {}))
+
+
+def decompositions_of(eager: explanation.Side, arguments: list[Any]) -> list[dict[str, Any]]:
+    """Where PyTorch has the decompositions, of kind "core decomposition", that AOTAutograd may use for a program."""
+    called = Called()
+
+    def run(*given: Any) -> Any:
+        with called:
+            return eager.run(*given)
+
+    explanation.Side(run, eager.state).outcome(arguments)
+    table = torch._decomp.decomposition_table
+    found = [where({"operator": str(operator), "kind": "core decomposition", "function": table[operator]}, lanes=False)
+             for operator in called.operators if operator in table]  # fmt: skip
+    return [origin for origin in found if origin] if len(found) <= MOST_ORIGINS else []
 
 
 def code_generator(lanes: bool) -> type:

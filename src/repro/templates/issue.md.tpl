@@ -44,7 +44,7 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 
 {{/folded}}
 {{/generated}}
-<details><summary>For triage: why eager is right, other settings, labels</summary>
+<details><summary>For triage: errors, other settings, labels</summary>
 
 {{why_eager:x-source}}
 

@@ -94,6 +94,7 @@ class Named(Mirror):
 class Names(unittest.TestCase):
     def test_are_not_those_of_calls_that_are_gone(self) -> None:
         self.assertEqual(typed_names(["and_0", "sub_1", "gate", "copy"]), ["x", "y", "gate", "copy"])
+        self.assertEqual(typed_names(["lift_fresh_copy", "state"]), ["x", "state"])
 
 
 class Statements(unittest.TestCase):
