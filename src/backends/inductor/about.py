@@ -13,11 +13,13 @@ import numpy_side
 
 def program(repro: Any, compiled: Any) -> dict[str, Any]:
     """Returns {"change", "dtype", "sizes", "cases", "is_numpys", "decompositions"}. "change" is None or as
-    explanation.in_words() has it, "decompositions" are those of generated.decompositions_of(), "cases" are those of conditions.asked(), "dtype" is that of the inputs, "sizes" are those that all inputs have.
-    "is_numpys" is true if NumPy gives what eager gives.
+    explanation.in_words() has it, "decompositions" are those of generated.decompositions_of(), "cases" are those of
+    conditions.asked(), "dtype" is that of the inputs, "sizes" are those that all inputs have. "is_numpys" is true if
+    NumPy gives what eager gives.
 
     `repro` is an emit.Repro, `compiled` the candidate.Program of the same program."""
-    answer: dict[str, Any] = {"change": None, "dtype": "", "sizes": None, "cases": [], "is_numpys": False, "decompositions": []}
+    answer: dict[str, Any] = {"change": None, "dtype": "", "sizes": None, "cases": [], "is_numpys": False}
+    answer["decompositions"] = []
     subject = explanation.subject_of(repro, compiled)
     if subject is None:
         return answer
