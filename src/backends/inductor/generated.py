@@ -9,11 +9,13 @@ PyTorch each operator is decomposed or lowered: the file, the line, and the sour
 """
 
 import contextlib
+import copy
 import functools
 import inspect
 import re
 import sys
 import textwrap
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ import kernel_values
 MOST_LINES = 60  # of code that is shown
 MOST_SOURCE = 14  # lines of a function in PyTorch that is shown whole
 MOST_ORIGINS = 4
+MOST_HELPERS = 3  # of a decomposition
 
 TORCH = Path(torch.__file__).parent.parent
 
@@ -228,15 +231,38 @@ def pointwise_handler(function: Callable[..., Any]) -> str | None:
 
 
 class Called(TorchDispatchMode):
-    """Notes the operators that are called in eager."""
+    """Notes the operators that are called in eager, and their first arguments."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.operators: dict[Any, None] = {}
+        self.operators: dict[Any, tuple[Any, Any]] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.operators[func] = None
+        self.operators.setdefault(func, copy.deepcopy((args, kwargs or {})))
         return func(*args, **(kwargs or {}))
+
+
+def with_helpers(name: str, function: Callable[..., Any], arguments: tuple[Any, Any]) -> str:
+    """Returns "upsample_nearest2d > _compute_upsample_nearest_indices": the functions of its file that a function calls
+    for these arguments, after its own name."""
+    plain: Any = inspect.unwrap(function)
+    names: dict[str, None] = {name: None}
+
+    def note(frame: types.FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename == plain.__code__.co_filename:
+            if getattr(plain.__globals__.get(code.co_name), "__code__", None) is code:
+                names[code.co_name] = None
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function(*arguments[0], **arguments[1])
+    except Exception:  # what it has called until then is known
+        pass
+    finally:
+        sys.setprofile(before)
+    return " > ".join(list(names)[: MOST_HELPERS + 1])
 
 
 def decompositions_of(eager: explanation.Side, arguments: list[Any]) -> list[dict[str, Any]]:
@@ -249,9 +275,13 @@ def decompositions_of(eager: explanation.Side, arguments: list[Any]) -> list[dic
 
     explanation.Side(run, eager.state).outcome(arguments)
     table = torch._decomp.decomposition_table
-    found = [where({"operator": str(operator), "kind": "core decomposition", "function": table[operator]}, lanes=False)
-             for operator in called.operators if operator in table]  # fmt: skip
-    return [origin for origin in found if origin] if len(found) <= MOST_ORIGINS else []
+    origins = []
+    for operator, given in called.operators.items():
+        function = table.get(operator)
+        origin = {"operator": str(operator), "kind": "core decomposition", "function": function}
+        if function is not None and (found := where(origin, lanes=False)):
+            origins.append({**found, "function": with_helpers(found["function"], function, given)})
+    return origins if len(origins) <= MOST_ORIGINS else []
 
 
 def code_generator(lanes: bool) -> type:
