@@ -27,6 +27,7 @@ def program(repro: Any, compiled: Any) -> dict[str, Any]:
     answer["decompositions"] = generated.decompositions_of(subject.eager, subject.arguments)
     found, expected = (side.outcome(subject.arguments) for side in (subject.compiled, subject.eager))
     answer["is_numpys"] = numpy_side.agrees(subject.module, subject.arguments, found, expected)
+    # Some tensors, sparse ones for instance, cannot be made longer.
     with torch._dynamo.config.patch(recompile_limit=64), contextlib.suppress(RuntimeError):
         answer["cases"] = conditions.asked(subject.compiled, subject.eager, subject.arguments)
     tensors = conditions.tensors_in(subject.arguments)

@@ -96,8 +96,9 @@ def of_dtype(tensor: torch.Tensor, old: torch.dtype, new: torch.dtype) -> torch.
     if old.is_floating_point:
         return made if torch.equal(made.isfinite(), tensor.isfinite()) else None
     ends, others = torch.iinfo(old), torch.iinfo(new)
+    is_end = torch.zeros_like(tensor, dtype=torch.bool)
     for end, other in ((ends.min, others.min), (ends.max, others.max)):
         if end:
             made[tensor == end] = other
-    is_end = (tensor == ends.max) | ((tensor == ends.min) & bool(ends.min))
+            is_end |= tensor == end
     return made if torch.equal(made.to(torch.int64)[~is_end], tensor.to(torch.int64)[~is_end]) else None

@@ -24,7 +24,7 @@ MOST_RUNS = 3  # of lanes that are alike
 STATEMENT = re.compile(r"\s*(?:auto )?(tmp\w*) = .*;$")
 
 HEADER = """
-struct NotedStatement { int64_t times, lanes, type; double real[LANES]; int64_t whole[LANES]; };
+struct NotedStatement { int64_t times, lanes, type; double real[NOTED_LANES]; int64_t whole[NOTED_LANES]; };
 template <typename T> inline void put_noted(NotedStatement& into, const T& value, int64_t at) {
   if constexpr (std::is_integral_v<T>) {
     into.type = std::is_same_v<T, bool> ? 1 : 2;
@@ -36,15 +36,15 @@ template <typename T> inline void put_noted(NotedStatement& into, const T& value
   }
 }
 template <typename T> inline void note_statement(int64_t place, const T& value) {
-  NotedStatement& into = reinterpret_cast<NotedStatement*>(ADDRESS)[place];
-  if (into.times < TIMES) put_noted(into, value, into.times);
+  NotedStatement& into = reinterpret_cast<NotedStatement*>(NOTED_AT)[place];
+  if (into.times < NOTED_TIMES) put_noted(into, value, into.times);
   ++into.times;
 }
-#if INDUCTOR_NOTES_LANES
+#if NOTED_VECTORS
 template <typename T> inline void note_statement(int64_t place, const at::vec::Vectorized<T>& value) {
-  NotedStatement& into = reinterpret_cast<NotedStatement*>(ADDRESS)[place];
+  NotedStatement& into = reinterpret_cast<NotedStatement*>(NOTED_AT)[place];
   constexpr int64_t lanes = at::vec::Vectorized<T>::size();
-  if (into.times++ || lanes > LANES) return;
+  if (into.times++ || lanes > NOTED_LANES) return;
   T stored[lanes];
   value.store(stored);
   into.lanes = lanes;
@@ -94,21 +94,18 @@ class Noting(contextlib.ExitStack):
     def with_notes(self, source: str) -> str:
         head, brace, body = source.partition("{\n")
         lines = body.split("\n")
-        places = [place for place, line in enumerate(lines) if STATEMENT.match(line)]
+        names = {place: found[1] for place, line in enumerate(lines) if (found := STATEMENT.match(line))}
         # It may be asked for twice: when it is written, and when it is called.
-        _, memory = self.noted.setdefault(source, (places, (Statement * max(1, len(places)))()))
+        _, memory = self.noted.setdefault(source, (list(names), (Statement * max(1, len(names)))()))
         begins = head.find('extern "C"')
         if begins < 0:
             return source
-        for number, place in enumerate(places):
-            found = STATEMENT.match(lines[place])
-            assert found
-            lines[place] += f" note_statement({number}, {found[1]});"
-        has_lanes = int("at::vec::" in body)
-        header = HEADER.replace("ADDRESS", hex(ctypes.addressof(memory)))
-        header = header.replace("[LANES]", f"[{MOST_LANES}]").replace("> LANES", f"> {MOST_LANES}")
-        header = header.replace("TIMES", str(MOST_TIMES)).replace("INDUCTOR_NOTES_LANES", str(has_lanes))
-        return head[:begins] + header + head[begins:] + brace + "\n".join(lines)
+        for number, (place, name) in enumerate(names.items()):
+            lines[place] += f" note_statement({number}, {name});"
+        settings = {"AT": hex(ctypes.addressof(memory)), "TIMES": MOST_TIMES, "LANES": MOST_LANES,
+                    "VECTORS": int("at::vec::" in body)}  # fmt: skip
+        defined = "".join(f"#define NOTED_{name} {value}\n" for name, value in settings.items())
+        return head[:begins] + defined + HEADER + head[begins:] + brace + "\n".join(lines)
 
     @property
     def kernels(self) -> list[dict[int, str]]:

@@ -23,7 +23,7 @@ NAMES = {
     "atan2": "arctan2", "cat": "concatenate", "clamp": "clip", "clone": "copy", "div": "divide", "mul": "multiply",
     "sub": "subtract", "neg": "negative", "pow": "power", "mm": "matmul", "bmm": "matmul", "permute": "transpose",
     "unsqueeze": "expand_dims", "ge": "greater_equal", "gt": "greater", "le": "less_equal", "lt": "less", "eq": "equal",
-    "ne": "not_equal", "bitwise_not": "invert", "floor_divide": "floor_divide", "tile": "tile",
+    "ne": "not_equal", "bitwise_not": "invert",
 }  # fmt: skip
 KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
 CONVERSIONS = {"float": "float32", "double": "float64", "half": "float16", "int": "int32", "long": "int64",
