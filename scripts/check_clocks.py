@@ -5,8 +5,10 @@ tests/ of the repository; the benches in it measure time, and fail on none.
 Prints each comparison by size (<, <=, >, >=, EXPECT_LT, assertLess and their like) of
 
 - what a clock was asked for, or of what was computed from that in the same file;
-- what by its name is a time that was measured (`seconds`, `elapsed_seconds`, `wall`) with a number or a constant
-  that is not 0; in C++, of anything with a duration, such as 5s.
+- what by its name is a time that was measured (`seconds`, `elapsed_seconds`, `took`, `wall`) with a number or a
+  constant that is not 0; in C++, of anything with a duration, such as 5s.
+
+and, in Python, that a clock's time equals something, in C++ what became of `wait_for` and `wait_until`.
 
 Exits with 1 if there is any. Instead, a test counts (questions, polls, forks, steps) or waits for an event; how long it
 waits at most, so that a broken program does not keep it for ever, is a number of looks.
@@ -25,7 +27,7 @@ EXEMPT = {
     "tasks/processor_use_test.cpp": "it waits until the kernel has counted enough; no load makes that fail",
     "security/fuzz.py": "it tries archives for as long as it is told to, and finds fault with no time",
 }
-MEASURED = re.compile(r"(\w+_)?(seconds|elapsed|duration|milliseconds|microseconds|wall)(_\w+)?|before_stage")
+MEASURED = re.compile(r"(\w+_)?(seconds|elapsed|duration|milliseconds|microseconds|took|wall)(_\w+)?|before_stage")
 
 
 class PythonFile:
@@ -113,8 +115,11 @@ class PythonFile:
 
     def comparisons(self) -> Iterator[int]:
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Compare) and any(isinstance(op, self.ORDERS) for op in node.ops):
-                if self.compares_time([node.left, *node.comparators]):
+            if isinstance(node, ast.Compare):
+                operands = [node.left, *node.comparators]
+                by_size = any(isinstance(op, self.ORDERS) for op in node.ops)
+                is_equal = any(isinstance(op, (ast.Eq, ast.NotEq)) for op in node.ops)
+                if (by_size and self.compares_time(operands)) or (is_equal and any(map(self.is_time, operands))):
                     yield node.lineno
             elif isinstance(node, ast.Call) and self.name_of(node) in self.ASSERTIONS:
                 if self.compares_time(node.args):
@@ -134,6 +139,7 @@ class CppFile:
     CONDITION = re.compile(r"\b(?:if|while|for|return|EXPECT_TRUE|EXPECT_FALSE|ASSERT_TRUE|ASSERT_FALSE)\b")
     BY_SIZE = re.compile(r"\s(?:<=|>=|<|>)\s")  # as clang-format writes it: those of a template have no blanks
     DURATION = re.compile(r"\b\d[\d']*(?:\.\d+)?(?:h|min|s|ms|us|ns)\b|\b(?:seconds|milliseconds|minutes|hours)\s*[({]")
+    WAITED = re.compile(r"[!=]=.*\bwait_(?:for|until)\s*\(|\bwait_(?:for|until)\s*\(.*[!=]=", re.DOTALL)
     CONSTANT = re.compile(r"\bconstexpr\b[^;=]*?\b(\w+)\s*[={]")
 
     def __init__(self, text: str) -> None:
@@ -198,9 +204,12 @@ class CppFile:
             if self.compares_time(self.operands(self.balanced(match.end() - 1, "()"))):
                 yield self.text.count("\n", 0, match.start()) + 1
         for match in self.CONDITION.finditer(self.text):
-            parts = re.split(r"&&|\|\||;", self.condition_at(match.end()))
+            condition = self.condition_at(match.end())
+            parts = re.split(r"&&|\|\||;", condition)
             compared = [self.BY_SIZE.split(part) for part in parts if self.BY_SIZE.search(part)]
-            if any(self.compares_time([each.strip() for each in operands]) for operands in compared):
+            if self.WAITED.search(condition) or any(
+                self.compares_time([each.strip() for each in operands]) for operands in compared
+            ):
                 yield self.text.count("\n", 0, match.start()) + 1
 
     def condition_at(self, at: int) -> str:

@@ -90,6 +90,9 @@ private:
   void load_inputs_of_model();
   Verdict check_once(int run);
   Verdict check_model();
+  Verdict check_model(const Patience &patience);
+  double warm_eager_seconds(const Verdict &hang);
+  double least_limit_of_a_hang() const;
   std::string kept_eager() const;
   std::shared_ptr<const Program> flat() const;
   std::shared_ptr<const Program> flat_original() const;

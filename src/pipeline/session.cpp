@@ -97,6 +97,12 @@ void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
 /// The longest time that the first check is waited for, unless the user sets another limit.
 constexpr double longest_check_seconds = 1800;
 
+/// A candidate hangs where the optimised side takes so many times what eager takes.
+constexpr double times_eager = 100;
+
+/// The limit of the optimised side where it is not wanted.
+constexpr double eager_is_enough_seconds = 0.001;
+
 bool is_hang(const Verdict &verdict) {
   return verdict.outcome == Verdict::Outcome::Fail && verdict.signatures.front().kind == FailureKind::Hang;
 }
@@ -251,7 +257,7 @@ FailureRate Session::check_original() {
     const Verdict verdict = check_once(rate.runs);
     original_seconds_ = std::max(original_seconds_, verdict.wall_seconds);
     if (is_hang(verdict))
-      eager_seconds_ = std::max(eager_seconds_.value_or(0), verdict.eager_seconds);
+      eager_seconds_ = std::max(eager_seconds_.value_or(0), warm_eager_seconds(verdict));
     rate.each.push_back(verdict);
     if (verdict.outcome == Verdict::Outcome::Unresolved) {
       rate.verdict = verdict;
@@ -276,8 +282,22 @@ Verdict Session::check_once(int run) {
   return check_model();
 }
 
-/// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
+/// Returns what eager takes on a machine that has just run it: the very first time, files are read that are in memory
+/// from then on, and a limit that is a multiple of that would be many times too long for each candidate.
+double Session::warm_eager_seconds(const Verdict &hang) {
+  const bool is_short = times_eager * hang.eager_seconds <= least_limit_of_a_hang();
+  if (is_short || options.timeout_seconds > 0 || !oracle.empty())
+    return hang.eager_seconds;
+  const Verdict again = check_model(Patience{eager_is_enough_seconds, 0});
+  return is_hang(again) ? std::min(hang.eager_seconds, again.eager_seconds) : hang.eager_seconds;
+}
+
 Verdict Session::check_model() {
+  return check_model({backend->traits().patience_seconds});
+}
+
+/// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.
+Verdict Session::check_model(const Patience &patience) {
   CheckOptions how = check;
   Limits limits;
   limits.memory_bytes = memory_limit(options);
@@ -287,7 +307,7 @@ Verdict Session::check_model() {
   if (seconds <= 0) {
     kept = kept_eager();
     seconds = longest_check_seconds;
-    how.patience.least_seconds = backend->traits().patience_seconds;
+    how.patience = patience;
     limits.allow_for_load = true;
   }
   limits.timeout = limit_of(seconds);
@@ -344,12 +364,15 @@ std::string Session::unsteady_operators_in_words() const {
   return to_string(unsteady_operators(*program.graph, check.device, check.grad));
 }
 
+double Session::least_limit_of_a_hang() const {
+  return std::max(5.0, backend->traits().patience_seconds / 12);
+}
+
 Limits Session::limits() const {
   Limits limits;
-  const BackendTraits traits = backend->traits();
   const double seconds = options.timeout_seconds > 0 ? options.timeout_seconds
-                         : eager_seconds_ ? std::max({5.0, traits.patience_seconds / 12, 100 * *eager_seconds_})
-                                          : std::max(10.0, 10 * original_seconds_);
+                         : eager_seconds_            ? std::max(least_limit_of_a_hang(), times_eager * *eager_seconds_)
+                                                     : std::max(10.0, 10 * original_seconds_);
   limits.timeout = limit_of(seconds);
   // In the search for a hang, a busy moment would make any candidate one, even if the user has set the limit.
   limits.allow_for_load = options.timeout_seconds <= 0 || eager_seconds_;

@@ -46,9 +46,20 @@ bool same_contents(const c10::IValue &a, const c10::IValue &b) {
   });
 }
 
+/// True if both are the same view of the same mapped memory, which neither has written to.
+bool is_as_given(const c10::IValue &seen, const c10::IValue &given) {
+  if (!seen.isTensor() || !given.isTensor() || !storage_of(seen.toTensor()) || !storage_of(given.toTensor()))
+    return false;
+  const at::Tensor &one = seen.toTensor(), &other = given.toTensor();
+  return one.dtype() == other.dtype() && one.sizes() == other.sizes() && one.strides() == other.strides() &&
+         one.storage_offset() == other.storage_offset() && one.is_conj() == other.is_conj() &&
+         one.is_neg() == other.is_neg() && are_same_pages(one.storage(), other.storage());
+}
+
 /// The parts of the tuple that ValueRecorder::result() returns: `Keys` and `Writers` are lists of pairs, one number
-/// after the other; `Contents` belongs to `Keys`, and `LastContents` to `LastKeys`.
-enum Part : size_t { DecisionsMade, Keys, Writers, Contents, HiddenAliases, LastKeys, LastContents };
+/// after the other; `Contents` belongs to `Keys`, and `LastContents` to `LastKeys`. Large inputs as they were given do
+/// not go back: `Given` has the places of their keys.
+enum Part : size_t { DecisionsMade, Keys, Writers, Contents, HiddenAliases, LastKeys, LastContents, Given };
 
 /// Runs a graph node by node in the interpreter, keeps what each value holds, and watches what each top-level node
 /// writes to.
@@ -80,11 +91,15 @@ public:
     c10::impl::GenericList decisions(c10::IntType::get()), keys(c10::IntType::get()), writers(c10::IntType::get());
     for (auto decision : decisions_)
       decisions.push_back(decision);
+    c10::impl::GenericList given(c10::IntType::get());
     std::vector<c10::IValue> contents;
     for (const auto &[key, value] : seen_) {
       keys.push_back(key.first);
       keys.push_back(key.second);
-      contents.push_back(value);
+      const bool goes_back = !is_input_as_given(key, value);
+      if (!goes_back)
+        given.push_back(static_cast<int64_t>(contents.size()));
+      contents.push_back(goes_back ? value : c10::IValue());
     }
     for (size_t value = 0; value < writers_.size(); ++value)
       for (int writer : writers_[value]) {
@@ -101,10 +116,17 @@ public:
       last.push_back(its_last);
     }
     return c10::ivalue::Tuple::create({decisions, keys, writers, c10::ivalue::Tuple::create(std::move(contents)),
-                                       hidden, values_with_last, c10::ivalue::Tuple::create(std::move(last))});
+                                       hidden, values_with_last, c10::ivalue::Tuple::create(std::move(last)), given});
   }
 
 private:
+  /// Inputs have the first numbers, in their order.
+  bool is_input_as_given(const std::pair<int, int> &key, const c10::IValue &value) const {
+    const auto &inputs = index_.program.inputs;
+    return key.second == no_writer && key.first < static_cast<int>(inputs.size()) &&
+           is_as_given(value, inputs[key.first].value);
+  }
+
   /// Takes what was made for a value.
   void define(const Value *value, const c10::IValue &contents) {
     environment_[value] = contents;
@@ -360,7 +382,9 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
   for (const c10::IValue &decision : parts[DecisionsMade].toListRef())
     recording.decisions.push_back(decision.toInt());
   const auto keys = parts[Keys].toListRef();
-  const auto &contents = parts[Contents].toTupleRef().elements();
+  std::vector<c10::IValue> contents = parts[Contents].toTupleRef().elements();
+  for (const c10::IValue &place : parts[Given].toListRef())
+    contents[place.toInt()] = program.inputs[keys[2 * place.toInt()].toInt()].value;
   for (size_t i = 0; i < contents.size(); ++i)
     recording.seen.emplace(
         std::make_pair(static_cast<int>(keys[2 * i].toInt()), static_cast<int>(keys[2 * i + 1].toInt())), contents[i]);

@@ -18,6 +18,23 @@ Verdict passes(const std::string &message) {
 /// A fresh process for each takes half a second on a GPU.
 constexpr std::size_t most_asked_afresh = 8;
 
+constexpr int most_limits_in_vain = 6;
+
+/// A check in float64 holds three times as much: two at once, of which one may be for nothing, can be more than there is.
+constexpr std::size_t most_bytes_of_a_guess = std::size_t{512} << 20;
+
+std::size_t bytes_of_inputs(const Program &program) {
+  std::size_t bytes = 0;
+  for (const ProgramInput &input : program.inputs)
+    if (input.value.isTensor() && input.value.toTensor().has_storage())
+      bytes += input.value.toTensor().storage().nbytes();
+  return bytes;
+}
+
+double seconds_of(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 } // namespace
 
 CandidateChecker::CandidateChecker(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
@@ -44,7 +61,15 @@ const Verdict *CandidateChecker::recall(const std::string &hash) {
   const auto [verdict, from_journal] = memory_.recall(hash);
   if (from_journal && (verdict->signatures.empty() || verdict->signatures.front().kind != FailureKind::Hang))
     timeout_.saw(std::chrono::duration<double>(verdict->wall_seconds));
+  if (from_journal)
+    count_in_vain(*verdict);
   return verdict;
+}
+
+/// In a search for a hang; one candidate is a limit at most.
+void CandidateChecker::count_in_vain(const Verdict &verdict) {
+  if (goal_.wanted.kind == FailureKind::Hang && !goal_.is_wanted(verdict))
+    seconds_in_vain_ += std::min(verdict.wall_seconds, seconds_of(timeout_.full()));
 }
 
 const Verdict *CandidateChecker::foreseen(const std::string &hash) const {
@@ -59,7 +84,7 @@ Job CandidateChecker::job_of(const Program &program) const {
 }
 
 Guess CandidateChecker::guess_at(Program program, std::string hash, Assumptions assumed) const {
-  if (goal_.cannot_fail(program))
+  if (goal_.cannot_fail(program) || bytes_of_inputs(program) > most_bytes_of_a_guess)
     return {std::move(hash), [] { return Job(); }, std::move(assumed)};
   return {std::move(hash), [this, program = std::move(program)] { return job_of(program); }, std::move(assumed)};
 }
@@ -85,6 +110,8 @@ const Verdict &CandidateChecker::check(const Program &program, const std::vector
     return memory_.learn(hash, passes("has no output"));
   if (time_is_up())
     throw OutOfTime{};
+  if (seconds_in_vain_ > most_limits_in_vain * seconds_of(timeout_.full()))
+    throw LimitsSpent{};
   Upcoming upcoming(guesses_at(likely_next), make_foresight_);
   checks_.ask(
       hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
@@ -110,6 +137,7 @@ const Verdict &CandidateChecker::write_down(const Program &program, const std::s
   const ProgramSize size = size_of(program);
   const Verdict &written = memory_.write_down(hash, verdict, pass_, size, goal_.is_wanted(verdict));
   tally_.answered(verdict.wall_seconds);
+  count_in_vain(written);
   if (goal_.test.fresh_job && !goal_.is_wanted(verdict)) {
     last_passed_.push_back(std::make_shared<Program>(program));
     if (last_passed_.size() > most_asked_afresh)

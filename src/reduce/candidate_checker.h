@@ -22,6 +22,9 @@ namespace repro_minify {
 struct OutOfTime {};
 /// Leaves a reduction in which one question after the other has no answer: what they want has gone for good.
 struct NothingAnswers {};
+/// Leaves a search for a hang that has spent many time limits since it last found a better program. Where each operator
+/// doubles the time, all that is a little smaller works just within the limit, and would be waited for one by one.
+struct LimitsSpent {};
 
 class CandidateChecker final : public Checker {
 public:
@@ -31,7 +34,7 @@ public:
   /// Remembers a Verdict that is known beforehand.
   void remember(const Program &program, const Verdict &verdict) { memory_.learn(canonical_hash(program), verdict); }
   /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. One without an answer, however often it
-  /// was asked, is not remembered. Throws Interrupted, OutOfTime, NothingAnswers.
+  /// was asked, is not remembered. Throws Interrupted, OutOfTime, NothingAnswers, LimitsSpent.
   /// `likely_next` is tried ahead of time before what the Foresight names.
   const Verdict &check(const Program &program, const std::vector<LazyProgram> &likely_next) override;
 
@@ -64,6 +67,8 @@ public:
   void enter_search();
   /// Sets the size of the best Program so far, which progress reports.
   void set_best(const ProgramSize &size) { best_ = size; }
+  /// Says that there is a better Program: what was spent in vain before does not count any more.
+  void found_better() { seconds_in_vain_ = 0; }
 
   const Tally &tally() const { return tally_; }
   bool is_over() const override { return is_interrupted(); }
@@ -93,6 +98,7 @@ private:
   const Verdict &note_in_vain(const std::string &hash, const Verdict &verdict);
   const Verdict &write_down(const Program &program, const std::string &hash, const Verdict &verdict);
   void report_progress() const;
+  void count_in_vain(const Verdict &verdict);
 
   const ReductionGoal goal_;
   TaskGroup pool_;
@@ -103,6 +109,7 @@ private:
   MakeForesight make_foresight_;
   std::function<void()> meanwhile_;
   bool searching_ = false;
+  double seconds_in_vain_ = 0; ///< what candidates that do not hang took, since the last better Program
   std::string pass_;
   ProgramSize best_;
   std::deque<std::shared_ptr<const Program>> last_passed_; ///< the latest at the end; empty without fresh processes

@@ -72,7 +72,6 @@ public:
   Reduction run() {
     Reduction result;
     bool gave_up = false;
-    save_meanwhile();
     try {
       while (take_turn()) {
       }
@@ -84,6 +83,9 @@ public:
     } catch (const OutOfTime &) {
       result.out_of_time = true;
       result.not_shown_because = {"the time budget was spent"};
+    } catch (const LimitsSpent &) {
+      result.not_shown_because = {"smaller candidates come to an end just within the time limit that makes a hang, and "
+                                  "not all were waited for"};
     } catch (const NothingAnswers &) {
       gave_up = true; // whatever they want will not come back: the best so far is what there is
     } catch (const CallerThrew &caller) {
@@ -223,6 +225,7 @@ private:
     checker_.enter_search();
     may_leap_ = true;
     passing_.reset();
+    checker_.found_better();
     checker_.set_best(size_of(state.best));
     save_meanwhile();
   }

@@ -36,9 +36,15 @@ std::string saved_inputs(const std::vector<c10::IValue> &arguments) {
   return {bytes.data(), bytes.size()};
 }
 
-/// With the inputs inside: without the file beside it, it still is the whole program.
+/// With the inputs inside: without the file beside it, it still is the whole program. A stream that grows holds a large
+/// model twice at a time; this one has room for it from the beginning.
 std::string saved_module(const torch::jit::Module &module, const std::string &inputs) {
-  std::ostringstream out;
+  std::size_t bytes = inputs.size() + (std::size_t{1} << 20);
+  for (const at::Tensor &parameter : module.parameters())
+    bytes += parameter.nbytes();
+  std::string room;
+  room.reserve(bytes);
+  std::ostringstream out(std::move(room));
   module.save(out, {{inputs_inside_name, inputs}});
   return std::move(out).str();
 }

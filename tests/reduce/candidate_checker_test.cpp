@@ -69,5 +69,31 @@ TEST(SearchForAHang, HasOneLimitForAll) {
   EXPECT_TRUE(shows(checker.check(program_of("neg"), {}), hang));
 }
 
+/// Seven programs pass just within the limit, as an earlier run wrote down: the eighth is not waited for, until a better
+/// program is found.
+TEST(SearchForAHang, EndsWhereOneProgramAfterTheOtherTakesTheWholeLimit) {
+  const TemporaryFolder folder;
+  ReduceOptions options;
+  options.limits.timeout = 3s;
+  options.journal = std::make_shared<Journal>(folder / "journal", Identity(), false);
+  Verdict passes = interesting_verdict(false);
+  passes.wall_seconds = 2.9;
+  const std::vector<Program> slow = {program_of("tanh"), program_of("sin"), program_of("cos"), program_of("exp"),
+                                     program_of("relu"), program_of("abs"), program_of("sqrt")};
+  for (const Program &program : slow)
+    options.journal->append(canonical_hash(program), passes, "", {}, false);
+  InterestingnessTest test;
+  test.job = [](const std::shared_ptr<const Program> &) {
+    return [](Child &child) { child.reply(to_json(interesting_verdict(false))); };
+  };
+  test.verdict_of = [](const JobEnd &job_end) { return verdict_of(job_end); };
+  CandidateChecker checker(test, hang, options);
+  for (const Program &program : slow)
+    EXPECT_FALSE(shows(checker.check(program, {}), hang));
+  EXPECT_THROW(checker.check(program_of("neg"), {}), LimitsSpent);
+  checker.found_better();
+  EXPECT_FALSE(shows(checker.check(program_of("neg"), {}), hang));
+}
+
 } // namespace
 } // namespace repro_minify

@@ -1,5 +1,6 @@
 """Which lines scripts/check_clocks.py takes for a comparison of a clock."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,9 @@ COMPARED_IN_PYTHON = [
     "assert result.duration < 3",
     "import timeit\nassert timeit.timeit(work, number=1) < 2",
     "from timeit import default_timer\nassert default_timer() - begin < 2",
+    "import time\ntook = time.time() - begin\nassert int(took) == 0",
+    "import time\ntook = time.time() - begin\nassert max(took, 2) == 2",
+    "assert run.took < 3",
     "assert report['elapsed_seconds'] * 2 < other and report['seconds'] <= 2 * LIMIT",
 ]
 
@@ -45,7 +49,7 @@ NOT_COMPARED_IN_PYTHON = [
 
 @pytest.mark.parametrize("text", COMPARED_IN_PYTHON)
 def test_a_comparison_in_python_is_found(text: str, tmp_path: Path) -> None:
-    last = [number for number, line in enumerate(text.splitlines(), 1) if "<" in line or ">" in line or "Less" in line]
+    last = [number for number, line in enumerate(text.splitlines(), 1) if re.search("<|>|==|Less", line)]
     assert lines_found(tmp_path, "test_it.py", text) == last[-1:]
 
 
@@ -68,6 +72,8 @@ COMPARED_IN_CPP = [
     'EXPECT_TRUE(is_there && report["seconds"].get<double>() < 3.0);',
     "const std::clock_t begin = std::clock();\nEXPECT_LT(double(std::clock() - begin) / CLOCKS_PER_SEC, 1.0);",
     "constexpr double most = 3;\nEXPECT_LT(report.seconds, most);",
+    "EXPECT_LT(took.count(), 5);",
+    "EXPECT_TRUE(end.wait_for(5s) == std::future_status::ready);",
 ]
 
 NOT_COMPARED_IN_CPP = [
@@ -77,6 +83,7 @@ NOT_COMPARED_IN_CPP = [
     "const JobEnd job_end = run([] { const auto begin = Clock::now(); });\nEXPECT_LT(job_end.frames.size(), 3U);",
     "EXPECT_EQ(timeout.limit(), 60s);\nfor (int looks = 0; looks < 100; ++looks)\n  sleep_for(10ms);",
     'EXPECT_GT(report["seconds"].get<double>(), 0);\nEXPECT_EQ(report["seconds"], 3);',
+    "EXPECT_EQ(looks, 3);\nend.wait_for(5s);",
     "EXPECT_GT(job_end.wall.count(), 0);\nEXPECT_GT(job_end.wall, job_end.before_stage);",
 ]
 
