@@ -20,7 +20,7 @@ constexpr std::size_t most_asked_afresh = 8;
 
 constexpr int most_limits_in_vain = 6;
 
-/// A check in float64 holds three times as much: two at once, of which one may be for nothing, can be more than there is.
+/// A check in float64 holds three times as much: two at once, one perhaps for nothing, can be more than there is.
 constexpr std::size_t most_bytes_of_a_guess = std::size_t{512} << 20;
 
 std::size_t bytes_of_inputs(const Program &program) {

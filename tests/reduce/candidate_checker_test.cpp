@@ -69,8 +69,8 @@ TEST(SearchForAHang, HasOneLimitForAll) {
   EXPECT_TRUE(shows(checker.check(program_of("neg"), {}), hang));
 }
 
-/// Seven programs pass just within the limit, as an earlier run wrote down: the eighth is not waited for, until a better
-/// program is found.
+/// Seven programs pass just within the limit, as an earlier run wrote down: the eighth is not waited for, until a
+/// better program is found.
 TEST(SearchForAHang, EndsWhereOneProgramAfterTheOtherTakesTheWholeLimit) {
   const TemporaryFolder folder;
   ReduceOptions options;
