@@ -1,5 +1,6 @@
 #include "repro_minify/load.h"
 
+#include "core/no_answer.h"
 #include "core/text.h"
 #include "program/archive_records.h"
 #include "program/compute.h"
@@ -20,6 +21,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <sstream>
 
 namespace repro_minify {
@@ -98,6 +100,8 @@ torch::jit::Module load_archive(const std::string &path, const std::string &byte
   } catch (const std::bad_alloc &) {
     throw; // the sandbox knows whether its limit was hit
   } catch (const std::exception &error) {
+    if (is_out_of_memory(error.what()))
+      throw std::bad_alloc();
     if (const std::string name = forbidden_operator_in(error.what()); !name.empty())
       throw UserError(path + ": calls " + name +
                       ", which reaches out of the model (into files, or to other processes); "

@@ -16,7 +16,8 @@
 namespace repro_minify {
 namespace {
 
-constexpr size_t most_of_message = 110, most_of_statement = 100; // of a title
+constexpr size_t most_of_message = 110, most_of_statement = 100, most_of_values = 40; // of a title
+constexpr std::int64_t most_elements_in_title = 3;
 
 std::string shortened(std::string text, size_t most) {
   if (text.size() <= most)
@@ -68,6 +69,45 @@ std::string number_in_words(double value, at::ScalarType dtype) {
   const double most = at::isIntegralType(dtype, true) ? 1e15 : 1e7; // whole floating-point numbers may be large
   const bool is_whole = std::abs(value) < most && value == std::floor(value) && !(value == 0 && std::signbit(value));
   return is_whole ? fixed_text(value, 0) : rounded_text(value, digits_shown);
+}
+
+/// "-0", or "[0, nan]"; empty for a tensor that has no such form.
+std::string elements_in_words(const at::Tensor &tensor) {
+  if (tensor.layout() != at::kStrided || tensor.is_complex() || tensor.is_quantized() || !tensor.is_cpu() ||
+      tensor.numel() < 1 || (tensor.numel() > 1 && tensor.dim() > 1))
+    return "";
+  std::string text;
+  const at::Tensor numbers = tensor.detach().to(at::kDouble).flatten();
+  for (std::int64_t i = 0; i < numbers.numel(); ++i)
+    text += (i == 0 ? "" : ", ") + number_in_words(numbers[i].item<double>(), tensor.scalar_type());
+  return tensor.numel() == 1 ? text : "[" + text + "]";
+}
+
+bool is_particular(const at::Tensor &tensor) {
+  const at::Tensor numbers = tensor.detach().to(at::kDouble).flatten();
+  for (std::int64_t i = 0; i < numbers.numel(); ++i)
+    if (const double value = numbers[i].item<double>(); (value != 0 || std::signbit(value)) && value != 1)
+      return true;
+  return false;
+}
+
+/// "x = [0, nan]": the values of the inputs, where these are few and at least one is neither 0 nor 1. Such a value was
+/// not replaced by a plainer one, so that the failure depends on it. `statement` names the inputs.
+std::string values_of_inputs(const Program &program, const std::string &statement) {
+  std::string text;
+  std::int64_t elements = 0;
+  bool any = false;
+  for (const ProgramInput &input : program.inputs) {
+    if (!input.value.isTensor() || statement.find(input.name) == std::string::npos)
+      return "";
+    elements += input.value.toTensor().numel();
+    const std::string value = elements > most_elements_in_title ? "" : elements_in_words(input.value.toTensor());
+    if (value.empty())
+      return "";
+    text += (text.empty() ? "" : ", ") + input.name + " = " + value;
+    any |= is_particular(input.value.toTensor());
+  }
+  return any && text.size() <= most_of_values ? text : "";
 }
 
 /// Row-major, as a person counts: "[0, 1]".
@@ -181,7 +221,8 @@ std::string what_happens(const Program &program, const ReproFacts &facts, Quote 
 }
 
 std::string title_of(const ReproFacts &facts) {
-  return is_fault_of_export(facts) ? "torch.export" : facts.backend->title();
+  const std::string part = faulty_part_of_pytorch(facts);
+  return part.empty() ? facts.backend->title() : part;
 }
 
 /// True if the guilty step is all that the title names: torch.export, or the runtime as a whole.
@@ -189,7 +230,7 @@ bool is_in_title(const ReproFacts &facts) {
   const OwnTracker *own = facts.backend->parts().tracker;
   if (!own)
     return false;
-  return is_fault_of_export(facts) || *facts.bisection->guilty == own->tracker().at("name");
+  return !faulty_part_of_pytorch(facts).empty() || *facts.bisection->guilty == own->tracker().at("name");
 }
 
 /// The guilty step in the words of its library: "reinplace_inplaceable_ops", "decomposition of round"; empty where none
@@ -228,9 +269,12 @@ std::string headline(const Program &program, const ReproFacts &facts, const std:
   const std::string by = guilty.empty() || happens.find(guilty) != std::string::npos ? "" : " (" + guilty + ")";
   const std::string how = explanation_clause(facts), condition = condition_in_title(facts.conditions);
   const bool says_it = condition.empty() || how.find(condition) != std::string::npos;
+  const std::string values =
+      is_comparison(facts.signature.kind) && is_short ? values_of_inputs(program, statement) : "";
+  const std::string with = values.empty() ? "" : " for " + values;
   if (call.empty() && !how.empty() && how.size() <= most_of_statement)
-    return title_of(facts) + ": " + how + (says_it ? "" : ", for " + condition) + by + "; " + happens;
-  return title_of(facts) + ": " + what + (condition.empty() ? " " : " of " + condition + " ") + happens + by;
+    return title_of(facts) + ": " + how + (says_it ? "" : ", for " + condition) + by + "; " + happens + with;
+  return title_of(facts) + ": " + what + (condition.empty() ? " " : " of " + condition + " ") + happens + with + by;
 }
 
 std::string sentence(const Program &program, const ReproFacts &facts) {

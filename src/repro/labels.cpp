@@ -69,6 +69,10 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
   std::vector<ProposedLabel> labels;
   if (is_fault_of_export(facts)) {
     labels.push_back({"oncall: export", "what torch.export makes is wrong where eager runs it"});
+  } else if (const std::string part = faulty_part_of_pytorch(facts); !part.empty()) {
+    const std::string tracker = tracker_of_converter(facts);
+    if (const auto comma = tracker.find(", "); comma != std::string::npos)
+      labels.push_back({tracker.substr(comma + 2), "what " + part + " makes is wrong before it is run"});
   } else if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
     labels.push_back(label_of_rung(facts));

@@ -71,7 +71,7 @@ bool has_large_values(const ReproFacts &facts) {
 
 /// Why PyTorch would not work on it, whatever is wrong; empty where it would.
 std::string not_worked_on(const ReproFacts &facts) {
-  if (fails_in_inductor(facts) || is_fault_of_export(facts) ||
+  if (fails_in_inductor(facts) || !faulty_part_of_pytorch(facts).empty() ||
       (facts.backend->parts().tracker && is_part_of_pytorch(*facts.backend)))
     return "";
   if (!is_part_of_pytorch(*facts.backend))

@@ -13,6 +13,8 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+constexpr const char *torch_export = "torch.export";
+
 /// The form of a tracker that the recipe does not describe.
 const json &usual_form() {
   const auto field = [](const char *heading, const char *what) { return json::array({heading, what}); };
@@ -99,12 +101,29 @@ json field(const std::string &heading, const std::string &content, const IssueCo
 
 } // namespace
 
+std::string tracker_of_converter(const ReproFacts &facts) {
+  return facts.backend->parts().tracker->tracker().at("converter").at(2);
+}
+
+std::string faulty_part_of_pytorch(const ReproFacts &facts) {
+  const OwnTracker *own = facts.backend->parts().tracker;
+  if (!own || !facts.bisection || !facts.bisection->guilty)
+    return "";
+  const std::string &guilty = *facts.bisection->guilty;
+  if (guilty == torch_export)
+    return guilty;
+  const json converter = own->tracker().is_null() ? json() : own->tracker().value("converter", json());
+  const bool is_pytorchs = converter.is_array() && converter.at(0) == guilty &&
+                           tracker_of_converter(facts).starts_with("https://github.com/pytorch/pytorch/");
+  return is_pytorchs ? guilty : "";
+}
+
 bool is_fault_of_export(const ReproFacts &facts) {
-  return facts.backend->parts().tracker && facts.bisection && facts.bisection->guilty == "torch.export";
+  return faulty_part_of_pytorch(facts) == torch_export;
 }
 
 TrackerForm form_of_tracker(const ReproFacts &facts, const IssueContents &contents, const std::string &folder) {
-  if (is_part_of_pytorch(*facts.backend) || is_fault_of_export(facts) || !facts.backend->parts().tracker)
+  if (is_part_of_pytorch(*facts.backend) || !faulty_part_of_pytorch(facts).empty() || !facts.backend->parts().tracker)
     return {};
   const json &recipe = facts.backend->parts().tracker->tracker();
   const json &tracker = recipe.at("tracker");

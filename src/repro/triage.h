@@ -34,8 +34,14 @@ struct TrackerForm {
   nlohmann::json fields = nlohmann::json::array();
 };
 TrackerForm form_of_tracker(const ReproFacts &facts, const IssueContents &contents, const std::string &folder);
-/// True if the program that torch.export made is wrong where eager runs it, whatever ran it in the end.
+/// The part of PyTorch that is wrong where the runtime of another project only shows it: "torch.export", whose program
+/// is wrong where eager runs it, or a converter that belongs to PyTorch, such as "torch.onnx.export". Empty: none.
+std::string faulty_part_of_pytorch(const ReproFacts &facts);
+/// True if that is torch.export, whatever ran the program in the end.
 bool is_fault_of_export(const ReproFacts &facts);
+/// Where the failures of the recipe's converter belong, as the recipe says it: the address of a tracker, and behind a
+/// comma the label there.
+std::string tracker_of_converter(const ReproFacts &facts);
 
 /// True if the failure is that of torch.compile: reports about TorchScript alone are not worked on any more.
 bool fails_in_inductor(const ReproFacts &facts);

@@ -75,7 +75,8 @@ public:
     std::vector<at::Tensor> tensors;
     for (const auto& input : inputs)
       tensors.push_back(input.toTensor());
-    return compiled.run(tensors);
+    const std::vector<at::Tensor> results = compiled.run(tensors);
+    return results.size() == 1 ? c10::IValue(results[0]) : c10::IValue(results);
   };
 )"};
   }

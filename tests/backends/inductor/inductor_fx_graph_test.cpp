@@ -1,9 +1,11 @@
-// The Python side of the inductor backend has tests in Python: inductor_NAME.py.
+// The Python side of the inductor backend has tests in Python: inductor_NAME.py. Those that prepare nothing for
+// themselves run together in one Python.
 #include "check/oracle.h"
 #include "test_paths.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -16,18 +18,26 @@ TEST_P(InductorInPython, WhatItsTestsSay) {
   if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
   const auto root = std::filesystem::path(test_paths::fixtures).parent_path();
-  const std::string script = root / "tests/backends/inductor" / (std::string("inductor_") + GetParam() + ".py"),
+  const std::string names = GetParam();
+  const bool are_several = names.find(' ') != std::string::npos;
+  const std::string script =
+                        root / "tests/backends/inductor" / ("inductor_" + (are_several ? "together" : names) + ".py"),
                     folder = root / "src/backends/inductor";
-  const auto [output, status] = run_shell(std::string(test_paths::python) + " -B '" + script + "' '" + folder + "'");
+  const auto [output, status] = run_shell(std::string(test_paths::python) + " -B '" + script + "' '" + folder + "'" +
+                                          (are_several ? " " + names : ""));
   EXPECT_EQ(status, 0) << output;
   EXPECT_NE(output.find("\nRan "), std::string::npos) << output;
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, InductorInPython,
-                         testing::Values("bisector", "conditions", "emit", "fx_graph", "fx_text", "fx_text_random",
-                                         "explanation", "generated", "kept", "preparation", "recipe", "tensor_text",
-                                         "translation", "wire"),
-                         [](const auto &part) { return std::string(part.param); });
+                         testing::Values("generated conditions explanation recipe",
+                                         "emit fx_text fx_text_random tensor_text wire", "bisector", "fx_graph", "kept",
+                                         "preparation", "translation"),
+                         [](const auto &part) {
+                           std::string name = part.param;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
 
 } // namespace
 } // namespace repro_minify
