@@ -174,6 +174,18 @@ Verdict::Trouble trouble_from(const std::string &name) {
   return static_cast<Verdict::Trouble>(known - std::begin(trouble_names));
 }
 
+/// Strides count where there is more than one element in a row of them. (`same` does not look at them.)
+bool differs_in_strides(const LeafReport &leaf) {
+  if (!leaf.same || !leaf.ref_form || !leaf.res_form || leaf.ref_form->sizes != leaf.res_form->sizes ||
+      c10::multiply_integers(leaf.ref_form->sizes) == 0)
+    return false;
+  const auto &one = leaf.ref_form->strides, &other = leaf.res_form->strides;
+  for (size_t dim = 0; dim < std::min(one.size(), other.size()); ++dim)
+    if (leaf.ref_form->sizes[dim] > 1 && one[dim] != other[dim])
+      return true;
+  return false;
+}
+
 } // namespace
 
 bool lets_whole_numbers_pass(const Verdict &verdict) {
@@ -208,8 +220,14 @@ LetPass let_pass(const Verdict &verdict) {
     return {text.str(), finer_rules};
   }
   const auto tolerance = sum_tolerance(verdict);
-  if (!tolerance)
-    return {};
+  if (!tolerance) {
+    const auto [name, leaf] = first_leaf(verdict, differs_in_strides);
+    if (!leaf)
+      return {};
+    text << name << " has strides [" << joined_numbers(leaf->res_form->strides) << "], and eager's has ["
+         << joined_numbers(leaf->ref_form->strides) << "]";
+    return {text.str(), "--compare exact"};
+  }
   text << "gradients differ, which are those of a mean of " << most_elements(verdict.outputs)
        << " elements, and within the tolerance because they are small";
   return {text.str(), "--tol " + rounded_text(*tolerance, 1)};

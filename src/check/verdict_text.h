@@ -27,7 +27,7 @@ struct LetPass {
 /// numbers": PyTorch's `same` takes float64 for the truth, allows whole numbers a relative tolerance, and skips bools.
 /// "output differs by up to 0.08, and its RMSE against float64 is 0.03 where eager's is 0.02": eager is no better.
 /// "gradients differ, which are those of a mean of 256 elements, and within the tolerance because they are small": see
-/// sum_tolerance(). Names are as the program has them.
+/// sum_tolerance(). "output has strides [5, 1], and eager's has [1, 6]". Names are as the program has them.
 LetPass let_pass(const Verdict &verdict);
 
 /// Returns a tolerance by which a gradient is wrong that passes, and would not with PyTorch's tolerance if it began at

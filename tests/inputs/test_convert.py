@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 import convert  # noqa: E402
 import exported  # noqa: E402
 from refused import Refused  # noqa: E402
@@ -52,3 +52,15 @@ def test_where_neither_can_be_both_reasons_are_said(tmp_path: Path) -> None:
 
     problem = convert.answer_for(read, tmp_path, 1, asked_for(True))["problem"]
     assert problem.startswith("is given no value for x; and traced to TorchScript, it cannot be traced: ")
+
+
+def test_an_expanded_input_has_each_element_written_once() -> None:
+    """Other numbers are tried with it, which cannot be written to two elements that are one."""
+    from agreement import held_once, others_of, put_back
+
+    expanded = torch.arange(3.0).reshape(1, 3).expand(4, 3)
+    (other,) = others_of((expanded,))
+    assert other.stride() == (0, 1) and torch.equal(other[0], other[3]) and not torch.equal(other, expanded)
+    assert held_once(expanded).shape == (1, 3)
+    put_back(other, expanded)
+    assert torch.equal(other, expanded)

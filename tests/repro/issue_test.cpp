@@ -51,6 +51,33 @@ TEST(Issue, HoldsTheScriptWordForWord) {
   EXPECT_TRUE(has(issue, "from the model model:")) << issue;
 }
 
+/// Such a value was not replaced by 0 or 1, so that the failure depends on it.
+TEST(Title, HasTheValuesOfSmallInputsThatAreParticular) {
+  ReproFacts facts = verified();
+  facts.script.statement = "x.argmax()";
+  LeafReport leaf;
+  leaf.same = false;
+  leaf.ref_form = leaf.res_form = TensorForm{at::kLong, {}, {}};
+  leaf.ref_at_worst = 1;
+  leaf.res_at_worst = 0;
+  facts.reduced.outcome = Verdict::Outcome::Fail;
+  leaf.kinds = {FailureKind::Accuracy};
+  facts.reduced.outputs = {leaf};
+  const auto title_for = [&](const at::Tensor &x) {
+    Program program;
+    program.graph = std::make_shared<torch::jit::Graph>();
+    InputBuilder builder(program);
+    program.graph->registerOutput(
+        program.graph->insert(torch::jit::aten::argmax, {builder.add_tensor(x, Role::Input, "x")}));
+    return headline(program, facts);
+  };
+  const std::string backend = "TorchScript's profiling executor: ";
+  EXPECT_EQ(title_for(at::tensor({0., NAN})), backend + "`x.argmax()` gives 0, expected 1 for x = [0, nan]");
+  EXPECT_EQ(title_for(at::tensor({-0.})), backend + "`x.argmax()` gives 0, expected 1 for x = -0");
+  EXPECT_EQ(title_for(at::tensor({0., 1.})), backend + "`x.argmax()` gives 0, expected 1");
+  EXPECT_EQ(title_for(at::tensor({2., 3., 4., 5.})), backend + "`x.argmax()` gives 0, expected 1");
+}
+
 TEST(Issue, HoldsTheCppWhereThereIsNoScript) {
   ReproFacts facts = verified();
   facts.script = {std::nullopt, "Python does not reach it"};

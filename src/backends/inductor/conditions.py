@@ -54,9 +54,16 @@ def tensors_in(arguments: Arguments) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
 
 
+def are_plain(tensors: list[torch.Tensor]) -> bool:
+    """True if each is contiguous and has memory of its own, which what is made of it has too: what is asked of others
+    would say nothing of a failure that comes of strides, or of memory that two arguments share."""
+    memories = {tensor.untyped_storage().data_ptr() for tensor in tensors if tensor.numel()}
+    return all(map(torch.Tensor.is_contiguous, tensors)) and len(memories) == sum(bool(x.numel()) for x in tensors)
+
+
 def cases(arguments: Arguments, state: list[torch.Tensor]) -> Iterator[tuple[str, str, Arguments]]:
     tensors = tensors_in(arguments)
-    if not tensors:
+    if not tensors or not are_plain(tensors):
         return
     dtype = tensors[0].dtype
     is_held = any(tensor.dtype == dtype for tensor in state)  # which stays as it is

@@ -44,8 +44,8 @@ class Literals:
         tensor = tensor.detach()
         place = tensor.untyped_storage().data_ptr()
         if place and place in self.storages:
-            return self.storages[place] + ".detach()" + self.strided(tensor) + grad
-        self.storages[place] = name
+            return self.view(*self.storages[place], tensor) + grad
+        self.storages[place] = name, tensor, bool(grad)
         if formula:
             return self.formula(formula, tensor) + grad
         whole = tensor.is_contiguous() and tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
@@ -55,6 +55,22 @@ class Literals:
         elements = tensor.untyped_storage().nbytes() // tensor.element_size()
         storage = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage(), 0, [elements], [1])
         return self.flat(storage) + self.strided(tensor) + grad
+
+    @classmethod
+    def view(cls, name, owner, has_grad, tensor):
+        """Returns how the tensor is taken out of `owner`, which has the name. A detached view cannot be written to under
+        torch.compile: only a tensor that requires gradients is detached."""
+        name += ".detach()" * has_grad
+        step = owner.stride(0) if owner.dim() else 0
+        first, rest = divmod(tensor.storage_offset() - owner.storage_offset(), step) if step else (0, 1)
+        if rest == 0 <= first and tensor.dtype == owner.dtype:
+            rows = owner.shape[0]
+            if tensor.shape == owner.shape[1:] and tensor.stride() == owner.stride()[1:] and first < rows:
+                return f"{name}[{first}]"
+            end = first + tensor.shape[0] if tensor.dim() else rows + 1
+            if tensor.shape[1:] == owner.shape[1:] and tensor.stride() == owner.stride() and end <= rows:
+                return f"{name}[{first or ''}:{end if end < rows else ''}]"
+        return name + cls.strided(tensor)
 
     @staticmethod
     def flat(tensor):

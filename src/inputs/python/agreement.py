@@ -49,8 +49,20 @@ def run(call: Callable[..., Any], inputs: tuple[torch.Tensor, ...], buffers: Ten
     ran = Ran([y.detach().clone() for y in results], list(mine), [x.detach().clone() for x in buffers], aliases)
     with torch.no_grad():
         for buffer, before in zip(buffers, kept):
-            buffer.copy_(before)
+            put_back(buffer, before)
     return ran
+
+
+def held_once(x: torch.Tensor) -> torch.Tensor:
+    """Returns a view without the repeated elements of an expanded tensor, which can be written to."""
+    for dim, stride in enumerate(x.stride()):
+        x = x.narrow(dim, 0, 1) if stride == 0 and x.shape[dim] > 1 else x
+    return x
+
+
+def put_back(buffer: torch.Tensor, before: torch.Tensor) -> None:
+    """Gives the buffer its values of before."""
+    held_once(buffer).copy_(held_once(before))
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -86,8 +98,9 @@ def others_of(inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     with torch.no_grad():
         for x in made:
             if x.is_floating_point() and x.layout == torch.strided and not x.is_quantized and x.device.type == "cpu":
-                noise = torch.rand(x.shape, generator=generator).to(x.dtype)
-                x.mul_(noise.add_(0.5))
+                once = held_once(x)
+                noise = torch.rand(once.shape, generator=generator).to(x.dtype)
+                once.mul_(noise.add_(0.5))
     return made
 
 

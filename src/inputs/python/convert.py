@@ -47,7 +47,7 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     """Writes converted-N.pt; what is said of it."""
     import torch
 
-    from agreement import copies, require_agreement
+    from agreement import copies, put_back, require_agreement
     from refused import Refused
     from traced import flat_module, traced
 
@@ -58,9 +58,9 @@ def converted(loaded: Any, folder: Path, number: int) -> dict[str, Any]:
     script, notes = traced(flat, copies(inputs))
     with torch.no_grad():
         for buffer, before in buffers:
-            buffer.copy_(before)
+            put_back(buffer, before)
         for buffer, (_, before) in zip(script.buffers(), buffers):
-            buffer.copy_(before)
+            put_back(buffer, before)
     if not list(script.graph.outputs()) or flat.left_out and not returns_tensors(script):
         raise Refused("returns no tensor, so that there is nothing to compare")
     operators = counted(script)  # before it runs, and is optimised

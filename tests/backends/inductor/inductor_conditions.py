@@ -72,6 +72,11 @@ class Conditions(unittest.TestCase):
         self.assertIn([32767, -32768, 5], seen)
         self.assertIn([255, 0, 5], seen)
 
+    def test_strides_and_shared_memory_are_not_made_of_other_sizes(self):
+        memory = torch.ones(4)
+        for given in ([torch.ones(2, 3).t()], [torch.ones(4)[::2]], [memory, memory[1:]]):
+            self.assertEqual(list(conditions.cases(given, [])), [])
+
     def test_what_eager_refuses_is_not_asked(self):
         def eager(x):
             if x.dtype != torch.float32:

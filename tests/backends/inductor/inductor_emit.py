@@ -42,6 +42,24 @@ SCRIPT = torch.jit.ScriptModule()
 SCRIPT.define(POOL)
 
 
+class Views(unittest.TestCase):
+    def test_of_a_tensor_that_was_written_before_are_taken_out_of_it(self) -> None:
+        """A detached view would be another failure where it is written to under torch.compile."""
+        whole = torch.arange(6.0).reshape(3, 2)
+        for text, view in {"x[1:]": whole[1:], "x[:2]": whole[:2], "x[1]": whole[1], "x[:]": whole,
+                           "x.as_strided([2, 3], [1, 2], 0)": whole.t()}.items():  # fmt: skip
+            with self.subTest(text):
+                literals = emit.Literals(False)
+                made = eval(literals.expression("x", {"kind": "arange"}, whole))
+                self.assertEqual(literals.expression("y", None, view), text)
+                self.assertTrue(torch.equal(eval(text, {"x": made}), view))
+
+    def test_of_a_narrower_view_are_taken_by_their_strides(self) -> None:
+        whole, literals = torch.arange(6.0), emit.Literals(False)
+        literals.expression("x", None, whole[1:3])
+        self.assertEqual(literals.expression("y", None, whole), "x.as_strided([6], [1], 0)")
+
+
 FACTS = {"kind": "accuracy", "grad": False, "device": "cpu", "differs": {}}
 
 
