@@ -58,8 +58,8 @@ class Literals:
 
     @classmethod
     def view(cls, name, owner, has_grad, tensor):
-        """Returns how the tensor is taken out of `owner`, which has the name. A detached view cannot be written to under
-        torch.compile: only a tensor that requires gradients is detached."""
+        """Returns how the tensor is taken out of `owner`, which has the name. A detached view cannot be written to
+        under torch.compile: only a tensor that requires gradients is detached."""
         name += ".detach()" * has_grad
         step = owner.stride(0) if owner.dim() else 0
         first, rest = divmod(tensor.storage_offset() - owner.storage_offset(), step) if step else (0, 1)

@@ -33,13 +33,13 @@ class TypedLiterals(Literals):
         place = tensor.untyped_storage().data_ptr()
         if (place and place in self.storages) or (formula and formula["kind"].startswith("rand")):
             return super().expression(name, formula, tensor)
-        self.storages[place] = name
         try:
             text = tensor_text(tensor.detach())
         except ValueError:
-            del self.storages[place]
             return super().expression(name, formula, tensor)
-        return requiring_grad(text) if self.keeps_grad and tensor.requires_grad else text
+        has_grad = self.keeps_grad and tensor.requires_grad
+        self.storages[place] = name, tensor, has_grad
+        return requiring_grad(text) if has_grad else text
 
 
 def typed_names(names):

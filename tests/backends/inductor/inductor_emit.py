@@ -3,6 +3,7 @@
 inductor_emit.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
+import itertools
 import sys
 import unittest
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 import ahead_of_time
 import emit
 import emit_recipe
-from emit_fx import FxRepro, TypedRepro, programs, typed_names
+from emit_fx import FxRepro, TypedLiterals, TypedRepro, programs, typed_names
 
 
 class Add(torch.nn.Module):
@@ -46,10 +47,11 @@ class Views(unittest.TestCase):
     def test_of_a_tensor_that_was_written_before_are_taken_out_of_it(self) -> None:
         """A detached view would be another failure where it is written to under torch.compile."""
         whole = torch.arange(6.0).reshape(3, 2)
-        for text, view in {"x[1:]": whole[1:], "x[:2]": whole[:2], "x[1]": whole[1], "x[:]": whole,
-                           "x.as_strided([2, 3], [1, 2], 0)": whole.t()}.items():  # fmt: skip
-            with self.subTest(text):
-                literals = emit.Literals(False)
+        views = {"x[1:]": whole[1:], "x[:2]": whole[:2], "x[1]": whole[1], "x[:]": whole,
+                 "x.as_strided([2, 3], [1, 2], 0)": whole.t()}  # fmt: skip
+        for kind, (text, view) in itertools.product((emit.Literals, TypedLiterals), views.items()):
+            with self.subTest(text, kind=kind):
+                literals = kind(False)
                 made = eval(literals.expression("x", {"kind": "arange"}, whole))
                 self.assertEqual(literals.expression("y", None, view), text)
                 self.assertTrue(torch.equal(eval(text, {"x": made}), view))
