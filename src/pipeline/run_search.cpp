@@ -163,8 +163,9 @@ std::optional<Reduction> search_for_what_shows_in_python(MinifyJob &job, const F
   const auto shows = [&job](const Program &program) { return shows_in_python(job, program); };
   if (!shows(flattened.program) || job.options().listener.stops())
     return std::nullopt;
-  job.say(Severity::Info, "repro.py of the reduced program passes in an interpreter of its own, as if the result hung "
-                          "on what memory holds; reducing again, with each candidate run so as well");
+  job.say(Severity::Info, "repro.py of the reduced program passes in an interpreter of its own: the failure depends on "
+                          "what memory holds, or on what the text leaves out; reducing again, with each candidate "
+                          "run so as well");
   Reduction reduction = with_earlier(search_once(job, flattened, job.session.test, nullptr, shows), earlier,
                                      /*is_continued=*/false);
   save_program(reduction.program, job.folder, job.options().check.grad);

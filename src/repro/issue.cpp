@@ -21,6 +21,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr size_t most_title = 256, most_body = 65536; // GitHub's
+constexpr size_t most_of_imported = 8192;             // bytes of a file
 
 std::string cut_to(const std::string &text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most) + " ...";
@@ -115,10 +116,25 @@ std::string without_heading(const std::string &script) {
   return script.substr(std::min(script.find_first_not_of('\n', at), script.size()));
 }
 
+/// The files that repro.py imports, which register operators: without them it runs on no other machine.
+json imported_json(const std::string &folder) {
+  std::map<std::string, fs::path> files; // in an order that is always the same
+  std::error_code none;
+  for (const auto &entry : fs::directory_iterator(folder, none))
+    if (entry.path().extension() == ".py" && is_of_this_run(entry.path()) && entry.file_size(none) <= most_of_imported)
+      files[entry.path().filename().string()] = entry.path();
+  files.erase("repro.py");
+  files.erase("test_repro.py");
+  json list = json::array();
+  for (const auto &[name, path] : files)
+    list.push_back({{"name", name}, {"code", read_file(path)}});
+  return list;
+}
+
 json code_values(const ReproFacts &facts, const std::string &folder) {
   const std::string script = folder + "/repro.py";
   if (is_of_this_run(script))
-    return {{"script", without_heading(read_file(script))}};
+    return {{"script", without_heading(read_file(script))}, {"imported", imported_json(folder)}};
   const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
   const std::string cpp = folder + "/repro.cpp";
   return {{"script", ""}, {"no_script_because", cut_to(why, 300)}, {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};

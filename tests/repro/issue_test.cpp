@@ -78,6 +78,18 @@ TEST(Title, HasTheValuesOfSmallInputsThatAreParticular) {
   EXPECT_EQ(title_for(at::tensor({2., 3., 4., 5.})), backend + "`x.argmax()` gives 0, expected 1");
 }
 
+/// Without the file that registers an operator the script runs on no other machine.
+TEST(Issue, HoldsTheFilesThatTheScriptImports) {
+  const TemporaryFolder folder;
+  for (const char *name : {"repro.py", "test_repro.py", "my_ops.py"})
+    std::ofstream(folder / name) << "# " << name << "\nimport torch\n";
+  write_issue(small_program(), verified(), folder.path());
+  const std::string issue = read_file(folder / "issue.md");
+  EXPECT_TRUE(has(issue, "```\n\nmy\\_ops.py, which it imports:\n\n```python\n# my_ops.py\nimport torch\n```\n"))
+      << issue;
+  EXPECT_FALSE(has(issue, "# test_repro.py")) << issue;
+}
+
 TEST(Issue, HoldsTheCppWhereThereIsNoScript) {
   ReproFacts facts = verified();
   facts.script = {std::nullopt, "Python does not reach it"};

@@ -56,8 +56,7 @@ OwnFinding finding_of(const json &found) {
   if (last > 0)
     note += ", and also with the " + std::to_string(last) + (last > 1 ? " applications" : " application") +
             " before that one";
-  note += ". To see it with repro.py: TORCH_BISECT_BACKEND=" + backend + " TORCH_BISECT_SUBSYSTEM=" + subsystem +
-          " TORCH_BISECT_MAX=" + std::to_string(last) + " is wrong, " + std::to_string(last - 1) + " is right.";
+  note += ".";
   return {.guilty = part + "#" + std::to_string(last + 1),
           .pass = part,
           .kind = kind_of(subsystem),

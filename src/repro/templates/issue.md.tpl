@@ -11,6 +11,12 @@
 {{#script}}
 {{script:x-python-fence}}
 {{/script}}
+{{#imported}}
+
+{{name:x-markdown}}, which it imports:
+
+{{code:x-python-fence}}
+{{/imported}}
 {{#no_script}}
 {{#cpp}}
 There is no Python for it ({{no_script_because:x-markdown}}); in C++:
