@@ -21,7 +21,11 @@ std::string in_words(const Verdict &verdict, const Signature &wanted) {
   case Verdict::Outcome::Fail:
     break;
   }
-  return shows(verdict, wanted) ? "fails in the same way" : "fails otherwise: " + to_string(verdict.signatures.front());
+  if (shows(verdict, wanted))
+    return "fails in the same way";
+  const Signature &another = verdict.signatures.front(); // whose text has no numbers
+  const bool has_message = another.kind == FailureKind::Exception && !verdict.message.empty();
+  return "fails otherwise: " + (has_message ? "exception: " + first_sentence(verdict.message) : to_string(another));
 }
 
 AblationRow row_of(const std::string &what, const Verdict &verdict, const Signature &wanted) {

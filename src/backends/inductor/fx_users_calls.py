@@ -66,7 +66,7 @@ def as_users_call(node: Node) -> UsersCall:
     if name == "tag_activation_checkpoint":
         module = "torch.utils.checkpoint"
         return UsersCall(f"{module}.checkpoint", args, kwargs, module, alone=True)
-    if name == "while_loop" and len(args) == 4 and all(isinstance(given, Node) for given in args[3]):
+    if name == "while_loop" and len(args) == 4 and can_be_captured(args[:2], args[3]):
         for body in args[:2]:
             capture(body, args[3])
         copy_what_is_handed_on(args[1], args[2])
@@ -79,6 +79,14 @@ def as_users_call(node: Node) -> UsersCall:
     if name == "scan" and len(args) == 4 and not args[3] and not kwargs and len(args[1]) == len(args[2]) == 1:
         return UsersCall(f"{LOOPS}.scan", (args[0], *args[1], *args[2]), kwargs, LOOPS)
     return UsersCall(f"torch.ops.higher_order.{name}", args, kwargs, LOOPS)
+
+
+def can_be_captured(bodies: Any, operands: Any) -> bool:
+    """True if each operand is read by a body: a closure has only what it reads, and a failure may depend on the rest."""
+    if not operands or not all(isinstance(given, Node) for given in operands):
+        return not operands
+    read = [body.meta["graph"].find_nodes(op="placeholder")[-len(operands):] for body in bodies]  # fmt: skip
+    return all(any(place.users for place in places) for places in zip(*read, strict=True))
 
 
 def of_vmap(node: Node) -> UsersCall:

@@ -532,6 +532,22 @@ class Parts(Same):
         x, y = torch.ones(2), torch.full((2,), 0.5)
         self.assertEqual(function_of(text)(x, y).tolist(), [2.5, 2.5])
 
+    def test_a_loop_that_is_given_what_it_does_not_read_stays_the_operator(self) -> None:
+        """A closure has only what it reads, and the failure may be that an operand is carried as well."""
+        condition = {"takes": 3, "calls": [{"f": "operator.lt", "a": [{"$": 0}, {"%": 3}]}], "gives": {"$": 3}}
+        calls = [{"f": "operator.add", "a": [{"$": 0}, {"%": 2}]}, {"m": "clone", "a": [{"$": 1}]}]
+        body = {"takes": 3, "calls": calls, "gives": {"tuple": [{"$": 3}, {"$": 4}]}}
+        graph, root = Graph(), torch.nn.Module()
+        operands = [graph.placeholder("x"), graph.placeholder("y"), 1, 3, graph.placeholder("i")]
+        arguments = [{"graph": condition}, {"graph": body}, {"tuple": [{"%": 4}, {"%": 0}]}, {"tuple": [{"%": 0}]}]
+        made = Call({"f": "torch.ops.higher_order.while_loop", "a": arguments}, operands).add_to(graph, root)
+        graph.output((graph.call_function(operator.getitem, (made, 1)),))
+        text = program_text(graph, ["x", "y", "i"])
+        self.assertIn("torch.ops.higher_order.while_loop(", "".join(text.function("f")))
+        self.assertIn("(i, x), (x,))", "".join(text.function("f")))
+        x = torch.ones(2)
+        self.assertEqual(function_of(text)(x, x, torch.tensor(0)).tolist(), [1, 1])
+
     def test_a_loop_that_writes_around_itself_has_no_gradients(self) -> None:
         calls = [{"m": "add_", "a": [{"$": 1}, {"%": 2}]}, {"m": "sum", "a": [{"$": 0}]}]
         condition = {"takes": 2, "calls": [*calls, {"f": "operator.lt", "a": [{"$": 3}, {"%": 2}]}], "gives": {"$": 4}}
