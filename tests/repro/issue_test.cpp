@@ -85,7 +85,7 @@ TEST(Issue, HoldsTheFilesThatTheScriptImports) {
     std::ofstream(folder / name) << "# " << name << "\nimport torch\n";
   write_issue(small_program(), verified(), folder.path());
   const std::string issue = read_file(folder / "issue.md");
-  EXPECT_TRUE(has(issue, "```\n\nmy\\_ops.py, which it imports:\n\n```python\n# my_ops.py\nimport torch\n```\n"))
+  EXPECT_TRUE(has(issue, "```\n\nmy_ops.py, which it imports:\n\n```python\n# my_ops.py\nimport torch\n```\n"))
       << issue;
   EXPECT_FALSE(has(issue, "# test_repro.py")) << issue;
 }

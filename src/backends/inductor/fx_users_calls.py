@@ -82,7 +82,7 @@ def as_users_call(node: Node) -> UsersCall:
 
 
 def can_be_captured(bodies: Any, operands: Any) -> bool:
-    """True if each operand is read by a body: a closure has only what it reads, and a failure may depend on the rest."""
+    """True if each operand is read by a body: a closure has no other, and a failure may depend on them."""
     if not operands or not all(isinstance(given, Node) for given in operands):
         return not operands
     read = [body.meta["graph"].find_nodes(op="placeholder")[-len(operands):] for body in bodies]  # fmt: skip
