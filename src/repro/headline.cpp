@@ -9,6 +9,7 @@
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 
+#include <cctype>
 #include <cmath>
 #include <csignal>
 #include <set>
@@ -91,20 +92,36 @@ bool is_particular(const at::Tensor &tensor) {
   return false;
 }
 
-/// "x = [0, nan]": the values of the inputs, where these are few and at least one is neither 0 nor 1. Such a value was
-/// not replaced by a plainer one, so that the failure depends on it. `statement` names the inputs.
+/// True if the name stands in the text as a whole word.
+bool has_word(const std::string &text, const std::string &word) {
+  const auto is_part = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (!(at > 0 && is_part(at - 1)) && !is_part(at + word.size()))
+      return true;
+  return false;
+}
+
+/// " for x = [0, nan]": the values of the inputs, where these are few and at least one is neither 0 nor 1. Such a value
+/// was not replaced by a plainer one, so that the failure depends on it. `statement` may have other names for the
+/// inputs than the program: then " where its input is [0, nan]", and nothing where there are several.
 std::string values_of_inputs(const Program &program, const std::string &statement) {
   std::string text;
   std::int64_t elements = 0;
   bool any = false;
   for (const ProgramInput &input : program.inputs) {
-    if (!input.value.isTensor() || statement.find(input.name) == std::string::npos)
+    const bool is_named = has_word(statement, input.name);
+    if (!input.value.isTensor() || (!is_named && program.inputs.size() > 1))
       return "";
     elements += input.value.toTensor().numel();
     const std::string value = elements > most_elements_in_title ? "" : elements_in_words(input.value.toTensor());
     if (value.empty())
       return "";
-    text += (text.empty() ? "" : ", ") + input.name + " = " + value;
+    text += (!text.empty() ? ", "
+             : is_named    ? " for "
+                           : " where its input is ") +
+            (is_named ? input.name + " = " : "") + value;
     any |= is_particular(input.value.toTensor());
   }
   return any && text.size() <= most_of_values ? text : "";
@@ -269,9 +286,7 @@ std::string headline(const Program &program, const ReproFacts &facts, const std:
   const std::string by = guilty.empty() || happens.find(guilty) != std::string::npos ? "" : " (" + guilty + ")";
   const std::string how = explanation_clause(facts), condition = condition_in_title(facts.conditions);
   const bool says_it = condition.empty() || how.find(condition) != std::string::npos;
-  const std::string values =
-      is_comparison(facts.signature.kind) && is_short ? values_of_inputs(program, statement) : "";
-  const std::string with = values.empty() ? "" : " for " + values;
+  const std::string with = is_comparison(facts.signature.kind) && is_short ? values_of_inputs(program, statement) : "";
   if (call.empty() && !how.empty() && how.size() <= most_of_statement)
     return title_of(facts) + ": " + how + (says_it ? "" : ", for " + condition) + by + "; " + happens + with;
   return title_of(facts) + ": " + what + (condition.empty() ? " " : " of " + condition + " ") + happens + with + by;

@@ -74,6 +74,9 @@ TEST(Title, HasTheValuesOfSmallInputsThatAreParticular) {
   const std::string backend = "TorchScript's profiling executor: ";
   EXPECT_EQ(title_for(at::tensor({0., NAN})), backend + "`x.argmax()` gives 0, expected 1 for x = [0, nan]");
   EXPECT_EQ(title_for(at::tensor({-0.})), backend + "`x.argmax()` gives 0, expected 1 for x = -0");
+  facts.script.statement = "y.argmax()"; // as repro.py may name it
+  EXPECT_EQ(title_for(at::tensor({NAN})), backend + "`y.argmax()` gives 0, expected 1 where its input is nan");
+  facts.script.statement = "x.argmax()";
   EXPECT_EQ(title_for(at::tensor({0., 1.})), backend + "`x.argmax()` gives 0, expected 1");
   EXPECT_EQ(title_for(at::tensor({2., 3., 4., 5.})), backend + "`x.argmax()` gives 0, expected 1");
 }
