@@ -89,7 +89,6 @@ private:
   Session(MinifyOptions options, const std::string &model_path, const Loaded *loaded);
   void load_inputs_of_model();
   Verdict check_once(int run);
-  Verdict check_model();
   Verdict check_model(const Patience &patience);
   double warm_eager_seconds(const Verdict &hang);
   double least_limit_of_a_hang() const;

@@ -1,8 +1,10 @@
 #include "check/verdict_text.h"
 
 #include "check/compare_tensors.h"
+#include "check/compare_values.h"
 #include "core/json_number.h"
 #include "core/number_text.h"
+#include "core/text.h"
 #include "program/values.h"
 #include "repro_minify/check.h"
 
@@ -174,16 +176,9 @@ Verdict::Trouble trouble_from(const std::string &name) {
   return static_cast<Verdict::Trouble>(known - std::begin(trouble_names));
 }
 
-/// Strides count where there is more than one element in a row of them. (`same` does not look at them.)
+/// `same` does not look at strides.
 bool differs_in_strides(const LeafReport &leaf) {
-  if (!leaf.same || !leaf.ref_form || !leaf.res_form || leaf.ref_form->sizes != leaf.res_form->sizes ||
-      c10::multiply_integers(leaf.ref_form->sizes) == 0)
-    return false;
-  const auto &one = leaf.ref_form->strides, &other = leaf.res_form->strides;
-  for (size_t dim = 0; dim < std::min(one.size(), other.size()); ++dim)
-    if (leaf.ref_form->sizes[dim] > 1 && one[dim] != other[dim])
-      return true;
-  return false;
+  return leaf.same && leaf.ref_form && leaf.res_form && strides_differ(*leaf.ref_form, *leaf.res_form);
 }
 
 } // namespace
@@ -219,18 +214,17 @@ LetPass let_pass(const Verdict &verdict) {
          << leaf->res_error << " where eager's is " << leaf->ref_error;
     return {text.str(), finer_rules};
   }
-  const auto tolerance = sum_tolerance(verdict);
-  if (!tolerance) {
-    const auto [name, leaf] = first_leaf(verdict, differs_in_strides);
-    if (!leaf)
-      return {};
+  if (const auto tolerance = sum_tolerance(verdict)) {
+    text << "gradients differ, which are those of a mean of " << most_elements(verdict.outputs)
+         << " elements, and within the tolerance because they are small";
+    return {text.str(), "--tol " + rounded_text(*tolerance, 1)};
+  }
+  if (const auto [name, leaf] = first_leaf(verdict, differs_in_strides); leaf) {
     text << name << " has strides [" << joined_numbers(leaf->res_form->strides) << "], and eager's has ["
          << joined_numbers(leaf->ref_form->strides) << "]";
     return {text.str(), "--compare exact"};
   }
-  text << "gradients differ, which are those of a mean of " << most_elements(verdict.outputs)
-       << " elements, and within the tolerance because they are small";
-  return {text.str(), "--tol " + rounded_text(*tolerance, 1)};
+  return {};
 }
 
 // Verdicts as JSON: what a sandbox child answers, what the journal holds, what --json prints.

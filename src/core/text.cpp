@@ -24,6 +24,16 @@ std::vector<std::string> split_lines(const std::string &text) {
   return lines;
 }
 
+bool mentions(const std::string &text, const std::string &word) {
+  const auto is_part = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (!(at > 0 && is_part(at - 1)) && !is_part(at + word.size()))
+      return true;
+  return false;
+}
+
 std::set<std::string, std::less<>> set_of_words(const std::string &text) {
   std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), {}};

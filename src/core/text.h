@@ -37,6 +37,9 @@ inline std::string joined_numbers(const std::vector<std::int64_t> &numbers) {
 /// The lines of a text, without their ends.
 std::vector<std::string> split_lines(const std::string &text);
 
+/// True if the word stands in the text, not as a part of a longer one.
+bool mentions(const std::string &text, const std::string &word);
+
 /// The words of a text, which blanks part.
 std::set<std::string, std::less<>> set_of_words(const std::string &text);
 

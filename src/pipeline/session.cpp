@@ -279,7 +279,7 @@ Verdict Session::check_once(int run) {
   const Verdict *known = journal ? journal->find("original " + std::to_string(run)) : nullptr;
   if (known)
     return *known;
-  return check_model();
+  return check_model({backend->traits().patience_seconds});
 }
 
 /// Returns what eager takes on a machine that has just run it: the very first time, files are read that are in memory
@@ -290,10 +290,6 @@ double Session::warm_eager_seconds(const Verdict &hang) {
     return hang.eager_seconds;
   const Verdict again = check_model(Patience{eager_is_enough_seconds, 0});
   return is_hang(again) ? std::min(hang.eager_seconds, again.eager_seconds) : hang.eager_seconds;
-}
-
-Verdict Session::check_model() {
-  return check_model({backend->traits().patience_seconds});
 }
 
 /// Nothing is known yet of how long a run takes: eager's own time says what the optimised side may take.

@@ -5,11 +5,12 @@
 #include "core/escape.h"
 #include "core/number_text.h"
 #include "core/text.h"
+#include "program/formula.h"
 #include "program/python_call.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 
-#include <cctype>
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <set>
@@ -18,7 +19,7 @@ namespace repro_minify {
 namespace {
 
 constexpr size_t most_of_message = 110, most_of_statement = 100, most_of_values = 40; // of a title
-constexpr std::int64_t most_elements_in_title = 3;
+constexpr std::size_t most_elements_in_title = 3;
 
 std::string shortened(std::string text, size_t most) {
   if (text.size() <= most)
@@ -72,59 +73,41 @@ std::string number_in_words(double value, at::ScalarType dtype) {
   return is_whole ? fixed_text(value, 0) : rounded_text(value, digits_shown);
 }
 
-/// "-0", or "[0, nan]"; empty for a tensor that has no such form.
-std::string elements_in_words(const at::Tensor &tensor) {
-  if (tensor.layout() != at::kStrided || tensor.is_complex() || tensor.is_quantized() || !tensor.is_cpu() ||
-      tensor.numel() < 1 || (tensor.numel() > 1 && tensor.dim() > 1))
-    return "";
-  std::string text;
-  const at::Tensor numbers = tensor.detach().to(at::kDouble).flatten();
-  for (std::int64_t i = 0; i < numbers.numel(); ++i)
-    text += (i == 0 ? "" : ", ") + number_in_words(numbers[i].item<double>(), tensor.scalar_type());
-  return tensor.numel() == 1 ? text : "[" + text + "]";
+/// "-0", or "[0, nan]".
+std::string elements_in_words(const std::vector<double> &elements, at::ScalarType dtype) {
+  const std::string text = joined(elements, ", ", [&](double element) { return number_in_words(element, dtype); });
+  return elements.size() == 1 ? text : "[" + text + "]";
 }
 
-bool is_particular(const at::Tensor &tensor) {
-  const at::Tensor numbers = tensor.detach().to(at::kDouble).flatten();
-  for (std::int64_t i = 0; i < numbers.numel(); ++i)
-    if (const double value = numbers[i].item<double>(); (value != 0 || std::signbit(value)) && value != 1)
-      return true;
-  return false;
-}
-
-/// True if the name stands in the text as a whole word.
-bool has_word(const std::string &text, const std::string &word) {
-  const auto is_part = [&](size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
-  };
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    if (!(at > 0 && is_part(at - 1)) && !is_part(at + word.size()))
-      return true;
-  return false;
+bool is_particular(double element) {
+  return (element != 0 || std::signbit(element)) && element != 1;
 }
 
 /// " for x = [0, nan]": the values of the inputs, where these are few and at least one is neither 0 nor 1. Such a value
 /// was not replaced by a plainer one, so that the failure depends on it. `statement` may have other names for the
 /// inputs than the program: then " where its input is [0, nan]", and nothing where there are several.
 std::string values_of_inputs(const Program &program, const std::string &statement) {
-  std::string text;
-  std::int64_t elements = 0;
+  const bool are_named = std::all_of(program.inputs.begin(), program.inputs.end(),
+                                     [&](const ProgramInput &input) { return mentions(statement, input.name); });
+  if (!are_named && program.inputs.size() > 1)
+    return "";
+  std::vector<std::string> values;
+  std::size_t count = 0;
   bool any = false;
   for (const ProgramInput &input : program.inputs) {
-    const bool is_named = has_word(statement, input.name);
-    if (!input.value.isTensor() || (!is_named && program.inputs.size() > 1))
+    if (!input.value.isTensor())
       return "";
-    elements += input.value.toTensor().numel();
-    const std::string value = elements > most_elements_in_title ? "" : elements_in_words(input.value.toTensor());
-    if (value.empty())
+    const at::Tensor tensor = input.value.toTensor();
+    const auto elements = elements_of(tensor, most_elements_in_title);
+    if (!elements || elements->empty() || (elements->size() > 1 && tensor.dim() > 1))
       return "";
-    text += (!text.empty() ? ", "
-             : is_named    ? " for "
-                           : " where its input is ") +
-            (is_named ? input.name + " = " : "") + value;
-    any |= is_particular(input.value.toTensor());
+    count += elements->size();
+    any |= std::any_of(elements->begin(), elements->end(), is_particular);
+    const std::string value = elements_in_words(*elements, tensor.scalar_type());
+    values.push_back(are_named ? input.name + " = " + value : value);
   }
-  return any && text.size() <= most_of_values ? text : "";
+  const std::string text = (are_named ? " for " : " where its input is ") + joined(values);
+  return any && count <= most_elements_in_title && text.size() <= most_of_values ? text : "";
 }
 
 /// Row-major, as a person counts: "[0, 1]".

@@ -196,10 +196,9 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
   if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
     return text;
   const std::vector<std::string> reasons = preflight(program, facts);
-  const bool is_for_pytorch = is_part_of_pytorch(*facts.backend) || !faulty_part_of_pytorch(facts).empty();
   json values = {{"title", issue_title(program, facts)},
                  {"warning", warning_of(facts)},
-                 {"heading_bug", is_for_pytorch ? "🐛 Describe the bug" : "Describe the bug"},
+                 {"heading_bug", is_for_pytorch(facts) ? "🐛 Describe the bug" : "Describe the bug"},
                  {"evidence", evidence(program, facts)},
                  {"generated", generated_code_json(facts)},
                  {"torch_version", facts.torch_version},

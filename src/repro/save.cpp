@@ -1,4 +1,5 @@
 // Saves a program in reduced.pt and inputs.pt, two files that belong together.
+#include "check/run_program.h"
 #include "core/files.h"
 #include "program/compute.h"
 #include "program/materialise.h"
@@ -39,11 +40,8 @@ std::string saved_inputs(const std::vector<c10::IValue> &arguments) {
 /// With the inputs inside: without the file beside it, it still is the whole program. A stream that grows holds a large
 /// model twice at a time; this one has room for it from the beginning.
 std::string saved_module(const torch::jit::Module &module, const std::string &inputs) {
-  std::size_t bytes = inputs.size() + (std::size_t{1} << 20);
-  for (const at::Tensor &parameter : module.parameters())
-    bytes += parameter.nbytes();
   std::string room;
-  room.reserve(bytes);
+  room.reserve(bytes_of_tensors(module.parameters()) + inputs.size() + (std::size_t{1} << 20));
   std::ostringstream out(std::move(room));
   module.save(out, {{inputs_inside_name, inputs}});
   return std::move(out).str();

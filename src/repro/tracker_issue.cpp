@@ -122,8 +122,12 @@ bool is_fault_of_export(const ReproFacts &facts) {
   return faulty_part_of_pytorch(facts) == torch_export;
 }
 
+bool is_for_pytorch(const ReproFacts &facts) {
+  return is_part_of_pytorch(*facts.backend) || !faulty_part_of_pytorch(facts).empty();
+}
+
 TrackerForm form_of_tracker(const ReproFacts &facts, const IssueContents &contents, const std::string &folder) {
-  if (is_part_of_pytorch(*facts.backend) || !faulty_part_of_pytorch(facts).empty() || !facts.backend->parts().tracker)
+  if (is_for_pytorch(facts) || !facts.backend->parts().tracker)
     return {};
   const json &recipe = facts.backend->parts().tracker->tracker();
   const json &tracker = recipe.at("tracker");

@@ -21,8 +21,10 @@ inline bool is_inductor(const ReproFacts &facts) {
   return facts.backend->name() == "inductor";
 }
 
-/// True if the backend's code is PyTorch's, so that its tracker is where the report goes.
+/// True if the backend's code is PyTorch's.
 bool is_part_of_pytorch(const Backend &backend);
+/// True if the report goes to PyTorch's tracker: the backend, or the part that is wrong, is PyTorch's.
+bool is_for_pytorch(const ReproFacts &facts);
 /// The contents of issue.md, whatever the form.
 struct IssueContents {
   nlohmann::json problem; ///< "sentence" and "why_eager", which are Markdown, and "guilty"

@@ -29,10 +29,10 @@ struct Case {
 
   bool is_big() const { return name.rfind("big_", 0) == 0; }
   /// Only --all reduces it: TorchInductor compiles for each check, which takes a minute of a processor or more, and a
-  /// big model takes the reports a quarter of one. One that takes less is reduced always.
+  /// big model takes the reports a quarter of one. One of each kind is reduced always.
   bool takes_long() const {
-    const bool is_short = name == "big_autocast_lerp" || name == "inductor_183763_sinh_overflow";
-    return !is_short && (backend == "inductor" || is_big());
+    const bool is_always_reduced = name == "big_autocast_lerp" || name == "inductor_183763_sinh_overflow";
+    return !is_always_reduced && (backend == "inductor" || is_big());
   }
   /// Its backend needs a Python with torch, and there is none here.
   bool lacks_python() const;

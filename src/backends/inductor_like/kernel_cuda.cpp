@@ -5,6 +5,7 @@
 #include "backends/inductor_like/kernel_index.h"
 #include "backends/inductor_like/kernel_math.h"
 #include "backends/inductor_like/kernel_strips.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #include "backends/inductor_like/kernel_math.h"
 
-#include <cctype>
 #include <iterator>
 
 namespace repro_minify {
@@ -169,16 +168,6 @@ std::string helpers_of(const std::string &kernels, bool on_cuda) {
     if ((kernels + text).find(helpers[k].name) != std::string::npos)
       text = (on_cuda && helpers[k].on_cuda ? helpers[k].on_cuda : helpers[k].text) + text;
   return text;
-}
-
-bool mentions(const std::string &text, const std::string &word) {
-  const auto is_part = [&](size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
-  };
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    if (!(at > 0 && is_part(at - 1)) && !is_part(at + word.size()))
-      return true;
-  return false;
 }
 
 } // namespace repro_minify
