@@ -1,7 +1,10 @@
 #include "core/origins.h"
 
+#include <cstddef>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <string>
 #include <string_view>
 #include <system_error>
 

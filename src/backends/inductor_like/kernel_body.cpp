@@ -1,7 +1,12 @@
 #include "backends/inductor_like/kernel_body.h"
 
+#include "backends/inductor_like/kernel_index.h"
+
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <string>
+#include <utility>
 
 namespace repro_minify {
 namespace {

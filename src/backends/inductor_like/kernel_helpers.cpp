@@ -1,6 +1,8 @@
 #include "backends/inductor_like/kernel_math.h"
 
+#include <cstddef>
 #include <iterator>
+#include <string>
 
 namespace repro_minify {
 namespace {

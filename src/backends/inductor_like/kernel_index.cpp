@@ -1,8 +1,12 @@
 #include "backends/inductor_like/kernel_index.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace repro_minify {
 
@@ -64,7 +68,7 @@ Index Index::divided_by(int64_t divisor) const {
 Index Index::modulo(int64_t divisor) const {
   if (divisor == 1)
     return Index(0);
-  const Index rest = split(divisor).second;
+  Index rest = split(divisor).second;
   if (rest.largest() < divisor)
     return rest;
   return atom("((" + rest.text() + ") % " + std::to_string(divisor) + ")", divisor - 1,

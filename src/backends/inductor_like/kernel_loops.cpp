@@ -1,7 +1,15 @@
+#include "backends/inductor_like/kernel_body.h"
+#include "backends/inductor_like/kernel_index.h"
 #include "backends/inductor_like/kernel_strips.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -1,8 +1,10 @@
 #include "backends/inductor_like/kernel_math.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,13 +1,20 @@
 #include "backends/inductor_like/kernel_strips.h"
 
+#include "backends/inductor_like/kernel_body.h"
 #include "backends/inductor_like/kernel_math.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -266,7 +273,7 @@ private:
     value.insert(value.end(), fold.value.begin(), fold.value.end());
     const std::string old = statements_[k].made[0].name + "o";
     Strip inside = strip_;
-    inside.array += "a"; // another one of the same variable
+    inside.array += 'a'; // another one of the same variable
     return over_strip(value, inside,
                       {std::string(storage_type(fold.accumulator)) + " " + old + " = " + sums + "; " +
                            folded(fold.fold, old, fold.result) + "; " + sums + " = " + old + ";",
