@@ -45,8 +45,8 @@ struct Listener {
   }
 };
 
-/// Options by their long names, each with another value, or with none at all.
-using SettingsChanges = std::map<std::string, std::optional<std::string>>;
+/// Options by their long names, each with other values, or with none at all.
+using SettingsChanges = std::map<std::string, std::optional<std::vector<std::string>>>;
 /// Returns the options of a job as a text that repeats it, with these changed.
 using SettingsText = std::function<std::string(const SettingsChanges &)>;
 

@@ -82,6 +82,17 @@ void insert(toml::table &table, const std::string &name, const std::string &valu
     table.insert(name, value);
 }
 
+/// Nothing where there are no values, and a list where there are several.
+void insert(toml::table &table, const std::string &name, const std::vector<std::string> &values) {
+  if (values.size() == 1)
+    return insert(table, name, values[0]);
+  toml::array list;
+  for (const auto &value : values)
+    list.push_back(value);
+  if (!list.empty())
+    table.insert(name, list);
+}
+
 /// True if the option belongs in a configuration file: it describes a run, not what may be done to existing files.
 bool is_written(const CLI::Option &option) {
   return option.get_configurable() && !option.get_lnames().empty() && option.get_lnames().front() != "force" &&
@@ -170,8 +181,7 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
       continue;
     const std::string &name = option->get_lnames().front();
     if (const auto change = changes.find(name); change != changes.end()) {
-      if (change->second)
-        insert(table, name, *change->second);
+      insert(table, name, change->second.value_or(std::vector<std::string>{}));
       continue;
     }
     auto values = option->count() ? option->reduced_results() : std::vector<std::string>{};
@@ -191,14 +201,7 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
     if (name == "import")
       for (auto &value : values)
         value = importable(value);
-    if (values.size() == 1) {
-      insert(table, name, values[0]);
-    } else if (!values.empty()) {
-      toml::array list;
-      for (const auto &value : values)
-        list.push_back(value);
-      table.insert(name, list);
-    }
+    insert(table, name, values);
   }
   std::ostringstream text;
   text << table << '\n';

@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "pipeline/convert.h"
 #include "pipeline/open_model.h"
+#include "pipeline/own_generator.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
 
@@ -78,6 +79,10 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
   how.check.measure_always = is_small(options.model);
   Session session = graph.session(options.model, how);
   const FailureRate rate = session.check_original();
+  if (const auto own = options_with_own_generator(session, rate)) {
+    graph.options = *own;
+    return run_graph(graph, options, progress);
+  }
   progress.hide();
   print_dump(how.backend_options.dump_file, options.json ? std::cerr : std::cout);
   const Verdict &verdict = rate.verdict;

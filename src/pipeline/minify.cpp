@@ -6,6 +6,7 @@
 #include "core/programs.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
+#include "pipeline/own_generator.h"
 #include "program/compute.h"
 #include "program/libtorch_version.h"
 #include "program/operator_libraries.h"
@@ -272,6 +273,8 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   session.phases.enter("original check");
   const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();
+  if (const auto own = options_with_own_generator(session, rate))
+    return minify_in(model_path, *own);
   if (auto result = nothing_to_reduce(session, rate))
     return *result;
   warn_of_missing_reference(session, rate.verdict);

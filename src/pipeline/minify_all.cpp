@@ -39,12 +39,12 @@ private:
     options.rest = options_.folder + "/rest_" + std::to_string(reductions_ + 1) + ".pt";
     if (options_.time_budget_seconds > 0)
       options.time_budget_seconds = std::max(0.001, options_.time_budget_seconds - seconds_so_far());
-    SettingsChanges changes = {{"all", std::nullopt}, {"output", absolute(options.folder)}};
+    SettingsChanges changes = {{"all", std::nullopt}, {"output", {{absolute(options.folder)}}}};
     if (reductions_ > 0) {
       take_the_rest(options);
       for (const char *name : {"graph", "inputs", "input", "method", "train"})
         changes[name] = std::nullopt;
-      changes["model"] = absolute(next_model_);
+      changes["model"] = {absolute(next_model_)};
     }
     if (options_.settings)
       options.settings = [given = options_.settings, changes](const SettingsChanges &) { return given(changes); };

@@ -68,7 +68,7 @@ std::string why_no_package(const ReproFacts &facts) {
   if (!facts.verify)
     return "what runs from C++ is made where it is verified (--no-verify was given)";
   if (facts.check.grad)
-    return "the failure is in gradients";
+    return facts.signature.where == "gradient" ? "the failure is in gradients" : "gradients are computed with it";
   if (facts.signature.where == "state")
     return "the failure is in what the run leaves behind";
   if (facts.check.autocast)

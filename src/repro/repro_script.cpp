@@ -58,7 +58,9 @@ public:
   }
 
 private:
-  void add(const PythonProgram &text, const PythonCall &call, const ScriptForm &form) {
+  void add(PythonProgram text, const PythonCall &call, const ScriptForm &form) {
+    const FailureKind kind = facts_.signature.kind;
+    text.draws = text.draws && kind != FailureKind::Dtype && kind != FailureKind::Shape; // whatever is drawn
     const ScriptParts parts{program_, text, facts_, call, form};
     ReproScript script{script_text(parts), text.statement, text.reads_files};
     if (facts_.backend->parts().repro_in_python && can_be_tested())

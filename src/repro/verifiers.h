@@ -75,7 +75,9 @@ private:
   void start(const ReproScript &given) { process_ = started(given, "repro.py", given.text); }
   std::unique_ptr<Task<ReproRun>> started(const ReproScript &given, const char *name, const std::string &text) const;
   Verification verify(const ReproScript &script, const std::function<bool()> &interrupted);
-  std::optional<bool> verified_test(const ReproScript &script, const std::function<bool()> &interrupted) const;
+  std::unique_ptr<Task<ReproRun>> started_test(const ReproScript &script) const;
+  std::optional<bool> verified_test(const ReproScript &script, Task<ReproRun> *test,
+                                    const std::function<bool()> &interrupted) const;
   ScriptVerification first_that_fails(const std::function<bool()> &interrupted);
 
   const std::string folder_, python_;

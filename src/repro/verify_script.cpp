@@ -74,16 +74,20 @@ Verification ScriptVerifier::verify(const ReproScript &script, const std::functi
       facts_->repetition, interrupted);
 }
 
+/// Null where there is none, or the program is a candidate of the search.
+std::unique_ptr<Task<ReproRun>> ScriptVerifier::started_test(const ReproScript &script) const {
+  const bool is_handed_over = fs::exists(fs::path(folder_) / "reduced.pt");
+  return script.test.empty() || !is_handed_over ? nullptr : started(script, "test_repro.py", script.test);
+}
+
 /// test_repro.py is kept where it was seen to fail.
-std::optional<bool> ScriptVerifier::verified_test(const ReproScript &script,
+std::optional<bool> ScriptVerifier::verified_test(const ReproScript &script, Task<ReproRun> *test,
                                                   const std::function<bool()> &interrupted) const {
   const std::string file = folder_ + "/test_repro.py";
-  fs::remove(file);                                                         // of an earlier run into the same folder
-  const bool is_handed_over = fs::exists(fs::path(folder_) / "reduced.pt"); // not a candidate of the search
-  if (script.test.empty() || !is_handed_over)
+  fs::remove(file); // of an earlier run into the same folder
+  if (!test)
     return std::nullopt;
-  const ReproRun run = started(script, "test_repro.py", script.test)->wait(interrupted);
-  if (!is_failing_test(run, facts_->signature))
+  if (!is_failing_test(test->wait(interrupted), facts_->signature))
     return false;
   write_atomically(file, script.test);
   return true;
@@ -96,12 +100,16 @@ ScriptVerification ScriptVerifier::first_that_fails(const std::function<bool()> 
   for (const auto &script : scripts_.scripts) {
     if (interrupted && interrupted())
       break;
+    const bool is_light = facts_->check.device.is_cpu() && !script.reads_files; // both may be in memory at a time
+    auto test = is_light ? started_test(script) : nullptr;
     const Verification verification = verify(script, interrupted);
     if (verification.same_failure) {
       write_atomically(folder_ + "/repro.py", script.text);
       result = {
           true, "run, and fails the same way", lines_of_code(script.text), 0, script.statement, verification.shown};
-      result.test_verified = verified_test(script, interrupted);
+      if (!is_light)
+        test = started_test(script);
+      result.test_verified = verified_test(script, test.get(), interrupted);
       return result;
     }
     result.message += (result.message.empty() ? "" : "; or else ") + verification.message;

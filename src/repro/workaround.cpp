@@ -9,6 +9,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
@@ -45,10 +49,29 @@ constexpr Setting settings[] = {
     {"numerics=strict", "torch._inductor.config.numerics = \"strict\"", Kind::Setting, ablation_names::strict},
     {"cpp.simdlen=1", "torch._inductor.config.cpp.simdlen = 1", Kind::Setting, ablation_names::scalar}};
 
+/// Another processor has headers of its own: to compile them in advance takes longer than to read them once.
+bool has_other_headers(const Setting &setting) {
+  return setting.row == ablation_names::scalar;
+}
+
+std::vector<std::string> entries_of(const Setting &setting) {
+  if (has_other_headers(setting))
+    return {setting.entry, "cpp_cache_precompile_headers=false"};
+  return {setting.entry};
+}
+
+/// The lines with which repro.py runs.
+std::string lines_of(const Setting &setting) {
+  const char *quick = "\ntorch._inductor.config.cpp_cache_precompile_headers = False";
+  return setting.code + std::string(has_other_headers(setting) ? quick : "");
+}
+
 /// The cache of compiled graphs, which knows nothing of lowerings, would answer from an earlier run.
 constexpr const char *no_cache = "torch._inductor.config.fx_graph_cache = False";
 
 constexpr int timed_calls = 20;
+
+constexpr size_t most_scripts = 2; ///< that run at a time
 
 /// True for what can stand in a script as the name of an operator, with dots between its parts.
 bool is_name(const std::string &text) {
@@ -78,26 +101,15 @@ public:
       : facts_(facts), question_(question), script_(read_file(question.results + "/repro.py")) {}
 
   std::optional<Workaround> found() {
-    std::optional<Workaround> of_reduced_alone;
-    if (const auto *library = facts_.backend->parts().library_settings; library && is_of_code_generation())
-      for (const Setting &setting : settings) {
-        if (setting.row && fails_under(facts_, setting.row).value_or(false))
-          continue;
-        const auto backend = library->under({setting.entry});
-        const Workaround tried{setting.kind, setting.code};
-        if (!mends(backend) || !runs_right(tried))
-          continue;
-        Workaround found = about_model(tried, backend);
-        if (found.mends_model.value_or(true))
-          return found;
-        if (!of_reduced_alone) // as what the last elements of a loop need, of which the model has others
-          of_reduced_alone = std::move(found);
-      }
+    if (std::optional<Workaround> setting = setting_found())
+      return setting;
     for (const std::string &code : fallbacks())
-      if (const Workaround tried{Kind::Fallback, code}; runs_right(tried))
+      if (const Workaround tried{Kind::Fallback, code}; is_right(*started(tried)))
         return tried;
+    if (of_reduced_alone_)
+      return of_reduced_alone_;
     const Workaround eager{Kind::Eager, "torch.compiler.disable"};
-    return of_reduced_alone || !runs_right(eager) ? of_reduced_alone : std::optional(eager);
+    return is_right(*started(eager)) ? std::optional(eager) : std::nullopt;
   }
 
 private:
@@ -123,16 +135,66 @@ private:
       throw Interrupted{};
   }
 
+  /// A setting whose check passes, while repro.py runs with it: that takes as long as ten checks, which go on beside
+  /// it.
+  struct Tried {
+    Workaround workaround;
+    std::shared_ptr<const Backend> backend;
+    std::unique_ptr<Task<ReproRun>> script;
+  };
+
+  std::optional<Workaround> setting_found() {
+    const auto *library = facts_.backend->parts().library_settings;
+    if (!library || !is_of_code_generation())
+      return std::nullopt;
+    for (const Setting &setting : settings) {
+      if (!tried_.empty() && tried_.front().script->has_ended())
+        if (std::optional<Workaround> found = taken())
+          return found;
+      const std::optional<bool> fails = setting.row ? fails_under(facts_, setting.row) : std::nullopt;
+      const auto backend = library->under(entries_of(setting));
+      if (fails.value_or(false) || (!fails && !mends(backend)))
+        continue;
+      tried_.push_back({{setting.kind, setting.code}, backend, started({setting.kind, lines_of(setting)})});
+      if (tried_.size() == most_scripts)
+        if (std::optional<Workaround> found = taken())
+          return found;
+    }
+    while (!tried_.empty())
+      if (std::optional<Workaround> found = taken())
+        return found;
+    return std::nullopt;
+  }
+
+  /// Waits for the script that was started first, and returns its setting if that is one for the model too.
+  std::optional<Workaround> taken() {
+    const Tried tried = std::move(tried_.front());
+    tried_.pop_front();
+    if (!is_right(*tried.script))
+      return std::nullopt;
+    Workaround found = about_model(tried.workaround, tried.backend);
+    if (found.mends_model.value_or(true))
+      return found;
+    if (!of_reduced_alone_) // as what the last elements of a loop need, of which the model has others
+      of_reduced_alone_ = std::move(found);
+    return std::nullopt;
+  }
+
   bool mends(const std::shared_ptr<const Backend> &backend) const {
     throw_if_interrupted();
     return check(question_.reduced, backend, facts_.check, question_.limits).outcome == Verdict::Outcome::Pass;
   }
 
-  bool runs_right(const Workaround &tried) const {
+  /// Starts repro.py with a workaround in it.
+  std::unique_ptr<Task<ReproRun>> started(const Workaround &tried) const {
     throw_if_interrupted();
     const ScriptToRun script{
         .python = question_.python, .files = {{"repro.py", with_workaround(script_, tried)}}, .reads_files = true};
-    const JobEnd end = start_script(script, facts_, question_.results).task->wait(question_.limits.interrupted).job_end;
+    return start_script(script, facts_, question_.results).task;
+  }
+
+  bool is_right(Task<ReproRun> &script) const {
+    const JobEnd end = script.wait(question_.limits.interrupted).job_end;
     return end.ending == Ending::Exited && end.exit_code == 0;
   }
 
@@ -154,6 +216,8 @@ private:
   const ReproFacts &facts_;
   const WorkaroundQuestion &question_;
   const std::string script_;
+  std::deque<Tried> tried_;
+  std::optional<Workaround> of_reduced_alone_; ///< a setting with which the model that it comes from fails still
 };
 
 /// Returns the lines that a workaround adds before the first call of a script.

@@ -61,11 +61,10 @@ protected:
   TemporaryFolder folder_;
 };
 
+/// tests/python/test_dynamo.py has a smaller one in each run of CI.
 TEST_F(FxPrograms, AreReducedToWhatAPersonWrites) {
-  std::vector<std::string> more = {verify};
-  if (!everything_is_asked_for())
-    more.emplace_back("--no-bisect");
-  const Finished finished = minify(mirror(), "out", more);
+  SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
+  const Finished finished = minify(mirror(), "out", {verify});
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
   const std::string script = read_text(folder_ / "out" / "repro.py");
   EXPECT_NE(script.find("def f(state):\n    torch._foreach_mul_([state], [state.flip(0)])\n    return state\n"),

@@ -343,7 +343,7 @@ class Model(torch.nn.Module):
         torch._foreach_mul_([y], [y.flip(0)])
         return x + y
 model, x, y = Model(), torch.ones(2, 3), torch.tensor([2.0, 3.0])
-QUICK = {"no_verify": True, "no_bisect": True, "passes": "cut"}
+QUICK = {"ablation": False, "no_bisect": True, "passes": "cut"}
 result = torch.compile(model, backend="repro_minify", options=QUICK)(x, y.clone())
 result[0].backward()
 print("right", torch.allclose(result, model(x, y.clone())))  # graph 1 is Inductor's, which rounds in its own way
@@ -360,5 +360,9 @@ def test_a_real_failure_of_inductor(work: Path, caplog: pytest.LogCaptureFixture
     assert ended.stdout.startswith("without torch True\nso far 0\n"), said
     assert "graph 1: same under Inductor" in said
     assert "graph 2 of 2 fails: " in said.splitlines()[-1] and "graph-2/program.repro/" in said.splitlines()[-1]
-    report = json.loads((work / "graph-2/program.repro/report.json").read_text())
+    folder = work / "graph-2/program.repro"
+    report = json.loads((folder / "report.json").read_text())
     assert report["explanation"]["kind"] == "sees itself" and "_foreach_mul_" in report["explanation"]["call"]
+    assert report["verified"] and report["after"]["operators"] == 2
+    assert "torch._foreach_mul_([y], [y.flip(0)])\n    return" in (folder / "repro.py").read_text()
+    assert "shows from Python only: gradients are computed with it" in (folder / "repro.cpp").read_text()

@@ -79,6 +79,15 @@ TEST(Preflight, AnIndex) {
   EXPECT_FALSE(says(preflight(program_with("aten::sort", 0), plain()), "index"));
 }
 
+TEST(Preflight, RandomNumbersAreDrawnOtherwiseAndHaveTheirDtype) {
+  ReproFacts facts = plain();
+  Program program = program_with("aten::relu", 0);
+  program.graph->registerOutput(program.graph->insert(c10::aten::rand_like, {program.graph->inputs()[0]}));
+  EXPECT_TRUE(says(preflight(program, facts), "draws random numbers"));
+  facts.signature.kind = FailureKind::Dtype;
+  EXPECT_FALSE(says(preflight(program, facts), "draws random numbers"));
+}
+
 TEST(Preflight, ValuesNearTheEndOfTheDtype) {
   ReproFacts facts = plain();
   facts.reduced.outputs = {wrong_leaf_of(2e38, 1)};

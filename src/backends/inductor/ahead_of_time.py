@@ -1,11 +1,17 @@
 """A program compiled ahead of time by AOTInductor, which repro.cpp loads."""
 
+import json
+import re
+import zipfile
+
 import torch
 import torch._inductor
 
 import entries
 import kernels
 from failure import first_sentence
+
+REGISTERED_BY_PYTHON = re.compile(r"^debug: registered at .*\.py:\d+$", re.MULTILINE)
 
 
 def compiled_for_once():
@@ -35,10 +41,20 @@ def ahead_of_time(repro, path):
             found = leaves(torch._inductor.aoti_load_package(path)(*arguments))
     except Exception as error:
         return "compiling ahead of time raises: " + first_sentence(error)
+    if name := operator_of_python(path):
+        return f"C++ has no {name}"
     kind, how = repro.facts["kind"], repro.facts["differs"]
     if any(differs(e, f, kind, how) for e, f in zip(expected, found)):
         return ""
     return "compiled ahead of time it is right"
+
+
+def operator_of_python(path):
+    """Returns the first operator called by the package at `path` that Python registers; None if there is none."""
+    with zipfile.ZipFile(path) as package:
+        files = [json.loads(package.read(name)) for name in package.namelist() if name.endswith(".json")]
+    names = [node["node"]["target"] for file in files for node in file.get("nodes", ())]
+    return next((name for name in names if REGISTERED_BY_PYTHON.search(torch._C._dispatch_dump(name))), None)
 
 
 def leaves(value):

@@ -136,9 +136,12 @@ def call_of_its_user():
                 "statements": statements}  # fmt: skip
     options = "".join(f", {key}={written(value)}" for key, value in compile_options.items())
     entries = {key: value for key, value in configured if key not in COMPILE_OPTIONS}
-    lines = [f"torch._inductor.config.{key} = {value!r}" for key, value in entries.items()]
     random = [] if "fallback_random" in entries else ["torch._inductor.config.fallback_random = True"]
-    (lines or random).insert(0, "import torch._inductor.config")
+    if entries.get("fallback_random") is False:  # as it is without being set
+        del entries["fallback_random"]
+    lines = [f"torch._inductor.config.{key} = {value!r}" for key, value in entries.items()]
+    if lines or random:
+        (lines or random).insert(0, "import torch._inductor.config")
     if callable(function := compile_options.get("backend")):
         lines.insert(0, f"from {function.__module__} import {function.__name__}")
     if front_end == "fx":

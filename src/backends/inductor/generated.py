@@ -58,9 +58,9 @@ class Watch(contextlib.ExitStack):
         called = self.lowering_of(GraphLowering.call_function)
         self.enter_context(mock.patch.object(GraphLowering, "save_output_code", staticmethod(self.code.append)))
         self.enter_context(mock.patch.object(GraphLowering, "call_function", called))
-        table = decomposition.decompositions
-        noted = {operator: self.noted(operator, function) for operator, function in table.items()}
-        self.enter_context(mock.patch.dict(table, noted))
+        for table in (decomposition.decompositions, decomposition.extra_random_decomps):
+            noted = {operator: self.noted(operator, function) for operator, function in table.items()}
+            self.enter_context(mock.patch.dict(table, noted))
         decomposition.fast_random_decomps.cache_clear()
         self.callback(decomposition.fast_random_decomps.cache_clear)
         return self

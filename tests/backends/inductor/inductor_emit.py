@@ -4,9 +4,13 @@ inductor_emit.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
 import itertools
+import json
 import sys
+import tempfile
 import unittest
+import zipfile
 from typing import Any
+from unittest import mock
 
 sys.path.insert(0, sys.argv.pop(1))
 
@@ -15,6 +19,7 @@ import torch
 import ahead_of_time
 import emit
 import emit_recipe
+import entries
 from emit_fx import FxRepro, TypedLiterals, TypedRepro, programs, typed_names
 
 
@@ -210,6 +215,26 @@ class AheadOfTime(unittest.TestCase):
                                  form not in same)  # fmt: skip
         self.assertTrue(ahead_of_time.differs(one, nan, "nan", how | {"form": "places"}))
         self.assertTrue(ahead_of_time.differs(one, one.int(), "dtype", how))
+
+    def test_a_package_may_call_what_python_alone_registers(self) -> None:
+        for names, found in ((["aten::sort", "prims::normal"], "prims::normal"), (["aten::sort"], None)):
+            with tempfile.NamedTemporaryFile() as file:
+                with zipfile.ZipFile(file, "w") as package:
+                    nodes = [{"name": "buf0", "node": {"target": name}} for name in names]
+                    package.writestr("model/data/wrapper.json", json.dumps({"nodes": nodes}))
+                    package.writestr("model/data/wrapper_metadata.json", json.dumps({"AOTI_DEVICE_KEY": "cpu"}))
+                self.assertEqual(ahead_of_time.operator_of_python(file.name), found)
+
+
+class Entries(unittest.TestCase):
+    def test_a_generator_of_its_own_is_what_torch_compile_has_in_any_case(self) -> None:
+        for configured, settings, random in (
+            ([], [], ["import torch._inductor.config", "torch._inductor.config.fallback_random = True"]),
+            ([("fallback_random", False)], [], []),
+        ):
+            with mock.patch.object(entries, "configured", configured):
+                call = entries.call_of_its_user()
+                self.assertEqual((call["settings"], call["random_settings"]), (settings, random))
 
 
 if __name__ == "__main__":
