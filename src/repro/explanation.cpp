@@ -63,6 +63,8 @@ Conditions conditions_of(const json &answer) {
 
 std::string clause(const Explanation &change) {
   const std::string call = markdown_code(change.call), other = markdown_code(change.other);
+  if (change.kind == "detached")
+    return call + " does not require grad";
   if (change.kind == "left out")
     return call + " is left out";
   if (change.kind == "before" || change.kind == "after")
@@ -114,13 +116,19 @@ void find_explanation(const Program &program, ReproFacts &facts, const Limits &l
 }
 
 std::string explanation_clause(const ReproFacts &facts) {
-  return facts.explanation ? (is_of_gradients(facts) ? "backward, " : "") + clause(*facts.explanation) : "";
+  if (!facts.explanation)
+    return "";
+  const bool is_of_backward = is_of_gradients(facts) && facts.explanation->kind != "detached";
+  return (is_of_backward ? "backward, " : "") + clause(*facts.explanation);
 }
 
 std::string explanation_sentence(const ReproFacts &facts) {
+  if (!facts.explanation)
+    return "";
+  if (facts.explanation->kind == "detached")
+    return "In the compiled result " + clause(*facts.explanation) + ".";
   const std::string what = is_of_gradients(facts) ? "The gradient" : "The result";
-  return facts.explanation ? what + " is what eager gives if " + clause(*facts.explanation) + "." + reason_in_cpp(facts)
-                           : "";
+  return what + " is what eager gives if " + clause(*facts.explanation) + "." + reason_in_cpp(facts);
 }
 
 } // namespace repro_minify

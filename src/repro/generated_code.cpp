@@ -146,7 +146,8 @@ std::vector<Origin> explained_origins(const ReproFacts &facts) {
 
 json generated_code_json(const ReproFacts &facts) {
   json blocks = json::array();
-  if (!facts.generated || !is_inductor(facts))
+  const bool is_of_history = facts.explanation && facts.explanation->kind == "detached"; // which no kernel has
+  if (!facts.generated || !is_inductor(facts) || is_of_history)
     return blocks;
   if (begins_before_inductor(facts)) {
     if (fails_under(facts, ablation_names::decomposed).value_or(false))

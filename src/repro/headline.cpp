@@ -24,8 +24,10 @@ constexpr std::size_t most_elements_in_title = 3;
 std::string shortened(std::string text, size_t most) {
   if (text.size() <= most)
     return text;
-  const size_t end = text.rfind(' ', most);
-  return text.substr(0, end == std::string::npos ? most : end) + " ...";
+  size_t end = std::min(text.rfind(' ', most), most);
+  if (const size_t remark = text.rfind(" (", end); remark < end && text.find(')', remark) > end)
+    end = remark;
+  return text.substr(0, end) + " ...";
 }
 
 /// "batch_norm, linear", each once, the last first: that is where the result comes from. A part taken out of a list is

@@ -31,7 +31,8 @@ bool returns_an_index(const Program &program) {
                                                "aten::mode", "aten::kthvalue", "aten::median"};
   for (const auto *output : program.graph->outputs()) {
     const std::string kind = output->node()->kind().toQualString();
-    if (only.contains(kind) || (second.contains(kind) && output->offset() == 1))
+    const bool pools = kind.find("max_pool") != std::string::npos;
+    if (only.contains(kind) || ((pools || second.contains(kind)) && output->offset() == 1))
       return true;
   }
   return false;
@@ -118,7 +119,8 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
   if (has_other_tolerance(facts))
     reasons.emplace_back("by design, numerical tolerance: the one in force is narrower than the default");
   if (returns_an_index(program))
-    reasons.emplace_back("a result is an index of max, min or sort: where elements are equal, any of them is right");
+    reasons.emplace_back(
+        "a result is an index of a maximum, a minimum or a sort: where elements are equal, any of them is right");
   if (has_large_values(facts))
     reasons.emplace_back("an edge case: values are near the end of what their dtype can hold");
   if (fails_under(facts, ablation_names::emulated) == std::optional(false))

@@ -15,6 +15,7 @@ std::string sentence_of(const std::string &kind, const std::string &call, const 
 TEST(Explanation, SaysWhatEagerIsChangedBy) {
   const std::string begin = "The result is what eager gives if ";
   EXPECT_EQ(sentence_of("left out", "x.clone()", ""), begin + "`x.clone()` is left out.");
+  EXPECT_EQ(sentence_of("detached", "x[1:]", ""), "In the compiled result `x[1:]` does not require grad.");
   EXPECT_EQ(sentence_of("before", "x[0] = 1", "x + 1"), begin + "`x[0] = 1` runs before `x + 1`.");
   EXPECT_EQ(sentence_of("without", "f(x)", "ceil_mode=True"), begin + "`ceil_mode=True` is ignored by `f(x)`.");
   EXPECT_EQ(sentence_of("with", "f(x)", "exact=True"), begin + "`f(x)` is computed with `exact=True`.");

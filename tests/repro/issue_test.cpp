@@ -331,6 +331,15 @@ TEST(Issue, NamesThePartOfAotAutogradWhereThatIsKnown) {
   EXPECT_TRUE(headline(program, facts, "").ends_with(" (functionalization)")) << headline(program, facts, "");
 }
 
+TEST(Title, HasNoHalfOfARemark) {
+  ReproFacts facts = facts_of(FailureKind::Exception, false, false);
+  facts.backend = make_backend("inductor");
+  const std::string begin = "view size is not compatible with input tensor's size and stride";
+  facts.reduced.message = begin + " (at least one dimension spans across two contiguous subspaces)";
+  const std::string title = headline(small_program(), facts, "");
+  EXPECT_TRUE(has(title, begin + " ...")) << title;
+}
+
 TEST(Issue, NamesTheExceptionThatIsRaised) {
   ReproFacts facts = verified();
   facts.backend = make_backend("inductor");

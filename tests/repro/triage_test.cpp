@@ -76,6 +76,8 @@ TEST(Preflight, AnotherTolerance) {
 TEST(Preflight, AnIndex) {
   EXPECT_TRUE(says(preflight(program_with("aten::argmax", 0), plain()), "index"));
   EXPECT_TRUE(says(preflight(program_with("aten::sort", 1), plain()), "index"));
+  EXPECT_TRUE(says(preflight(program_with("aten::adaptive_max_pool2d", 1), plain()), "index"));
+  EXPECT_FALSE(says(preflight(program_with("aten::adaptive_max_pool2d", 0), plain()), "index"));
   EXPECT_FALSE(says(preflight(program_with("aten::sort", 0), plain()), "index"));
 }
 

@@ -4,7 +4,7 @@
     eager.run(*arguments)
     for change in changes_of(module, eager.dtypes): result = change.run(*arguments)
 
-A call is left out, comes early or late (one that writes), reads what it has written already, has an argument less or a
+A result asks for no gradient. A call is left out, comes early or late (one that writes), reads what it has written already, has an argument less or a
 switch turned, is another function, or gives values of another dtype: more or fewer bits than eager has between two
 calls. A change raises when it is run where it does not fit.
 """
@@ -95,7 +95,7 @@ for."""
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    kind: str  # "left out", "before", "after", "sees itself", "without", "with", "divides by", "as", "in", "unwrapped"
+    kind: str  # "detached", "left out", "before", "after", "sees itself", "without", "with", "divides by", "as", "in", "unwrapped"
     call: str  # the node that is changed; empty: all that this can be done to
     other: str = ""  # a node; the name of an argument, and its value; a function; a dtype
     run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
@@ -105,6 +105,9 @@ def changes_of(module: GraphModule, dtypes: Dtypes) -> Iterator[Change]:
     """Those that say most come first. `dtypes` are those of a run of the module: see Noting."""
     calls = [node for node in module.graph.nodes if node.op in ("call_function", "call_method")]
     copies = [node for node in calls if fx_effects.called_name(node) in COPIES or fx_effects.has_effect(node)]
+    for node in calls:
+        if any(user.op == "output" for user in node.users):
+            yield Change("detached", node.name, run=Detached(module, node.name).run)
     for node in copies:
         yield from left_out(module, node)
     for node in filter(fx_effects.has_effect, calls):
@@ -285,6 +288,24 @@ class Wider(Interpreter):
     def rounded(value: Any, dtypes: list[torch.dtype]) -> Any:
         given = iter(dtypes)
         return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(next(given)), value)
+
+
+class Detached(Interpreter):
+    """Runs the program, and returns the result of one call without a history that gradients could take."""
+
+    def __init__(self, module: GraphModule, call: str) -> None:
+        super().__init__(module)
+        self.call = call
+
+    def run_node(self, n: Node) -> Any:
+        if n.op != "output":
+            return super().run_node(n)
+
+        def returned(node: Node) -> Any:
+            value = self.env[node]
+            return value.detach() if node.name == self.call and torch.is_tensor(value) else value
+
+        return torch.fx.node.map_arg(n.args[0], returned)
 
 
 class OneByOne(Interpreter):

@@ -61,6 +61,8 @@ class Side:
         """Returns the gradients of a sum of all results in which each element has another weight."""
         leaves = [x for x in (*pytree.tree_leaves(given), *self.state) if asks_for_gradient(x) and x.is_leaf]
         outputs = [x for x in result if asks_for_gradient(x)]
+        if not outputs:
+            return [None] * len(leaves)
         weights = [torch.linspace(1, 2, x.numel(), dtype=x.dtype).reshape(x.shape) for x in outputs]
         return list(torch.autograd.grad(outputs, leaves, weights, allow_unused=True))
 

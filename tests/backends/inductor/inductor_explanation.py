@@ -43,6 +43,18 @@ class Explanations(unittest.TestCase):
 
         self.assertEqual(explanation(module, compiled, torch.arange(3.0)), ("left out", "clone", ""))
 
+    def test_a_result_without_its_gradient(self):
+        """The other result still has one."""
+        graph = Graph()
+        x = graph.placeholder("argument_0")
+        sine = graph.call_function(torch.sin, (x,))
+        graph.output((sine, graph.call_function(torch.exp, (sine,))))
+        module = GraphModule(torch.nn.Module(), graph)
+        for compiled, call in ((lambda x: (x.sin(), x.sin().exp().detach()), "exp"),
+                               (lambda x: (x.sin().detach(), x.sin().exp()), "sin")):  # fmt: skip
+            found = explained(module, Side(compiled, [], of_gradients=True), [torch.ones(2, requires_grad=True)], [])
+            self.assertEqual((found.kind, found.call), ("detached", call))
+
     def test_a_divisor_in_gradients_alone(self):
         """The result forward is right, and says nothing."""
         pool = torch.nn.functional.avg_pool2d
