@@ -4,9 +4,9 @@
     eager.run(*arguments)
     for change in changes_of(module, eager.dtypes): result = change.run(*arguments)
 
-A result asks for no gradient. A call is left out, comes early or late (one that writes), reads what it has written already, has an argument less or a
-switch turned, is another function, or gives values of another dtype: more or fewer bits than eager has between two
-calls. A change raises when it is run where it does not fit.
+A result asks for no gradient. A call is left out, comes early or late (one that writes), reads what it has written
+already, has an argument less or a switch turned, is another function, or gives values of another dtype: more or fewer
+bits than eager has between two calls. A change raises when it is run where it does not fit.
 """
 
 import copy
@@ -95,7 +95,9 @@ for."""
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    kind: str  # "detached", "left out", "before", "after", "sees itself", "without", "with", "divides by", "as", "in", "unwrapped"
+    kind: str
+    """One of "detached", "left out", "before", "after", "sees itself", "without", "with", "divides by", "as", "in",
+    "unwrapped"."""
     call: str  # the node that is changed; empty: all that this can be done to
     other: str = ""  # a node; the name of an argument, and its value; a function; a dtype
     run: Callable[..., Any] = dataclasses.field(default=lambda: None, compare=False)
