@@ -25,6 +25,9 @@ struct Signature {
   /// frames ("signal 11 in f, g"); "whole numbers" for those under CompareRule::Exact and Close.
   std::string detail;
   int signal = 0; ///< of a crash, what ended its process; 0: it ended itself, or a device had an error that stays
+  /// True for wrong whole numbers that are right once no two elements of an input are equal: an index of equal
+  /// elements, of which any may be right. A failure that does not hang on that is not the same as one that does.
+  bool at_equal_elements = false;
 
   bool operator==(const Signature &) const = default;
 };

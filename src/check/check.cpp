@@ -3,6 +3,7 @@
 #include "backends/backend_parts.h"
 #include "check/compare_runs.h"
 #include "check/eager_side.h"
+#include "check/equal_elements.h"
 #include "check/initial_state.h"
 #include "check/unresolved.h"
 #include "core/no_answer.h"
@@ -188,6 +189,8 @@ Verdict check_here(const ModuleFactory &factory, const Backend &backend, const C
     allow_eager(child, options.patience);
     doubt_failure(context, eager.calls, verdict);
   }
+  if (verdict.outcome == Verdict::Outcome::Fail && hangs_on_equal_elements(context, verdict))
+    verdict.signatures.front().at_equal_elements = true;
   return verdict;
 }
 

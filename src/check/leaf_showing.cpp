@@ -119,6 +119,16 @@ bool comes_of_dtypes(const Verdict &verdict, const Signature &failure) {
                      [&](const LeafReport &leaf) { return !has(leaf, failure.kind) || has(leaf, FailureKind::Dtype); });
 }
 
+namespace {
+
+/// One that does not hang on equal elements may stand for one that does.
+bool is_same(Signature seen, const Signature &wanted) {
+  seen.at_equal_elements |= wanted.at_equal_elements;
+  return seen == wanted;
+}
+
+} // namespace
+
 const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure) {
   const bool tells_whole_numbers = // as only some rules do
       std::any_of(verdict.signatures.begin(), verdict.signatures.end(),
@@ -127,7 +137,7 @@ const LeafReport *leaf_showing(const Verdict &verdict, const Signature &failure)
   const auto &leaves = leaves_at(verdict, failure.where);
   auto found = std::find_if(leaves.begin(), leaves.end(), [&](const LeafReport &leaf) {
     const auto shown = signatures_of(leaf, failure.where, rule);
-    return std::find(shown.begin(), shown.end(), failure) != shown.end();
+    return std::any_of(shown.begin(), shown.end(), [&](const Signature &one) { return is_same(one, failure); });
   });
   if (found == leaves.end())
     found = std::find_if(leaves.begin(), leaves.end(), [](const LeafReport &leaf) { return !leaf.same; });
@@ -142,6 +152,8 @@ std::string to_string(const Signature &signature) {
     text += " in " + signature.where;
   if (!signature.detail.empty())
     text += ": " + signature.detail;
+  if (signature.at_equal_elements)
+    text += " at equal elements";
   return text;
 }
 
@@ -155,7 +167,7 @@ bool shows(const Verdict &verdict, const Signature &wanted, SameFailure same_fai
     return false;
   return std::any_of(verdict.signatures.begin(), verdict.signatures.end(), [&](const Signature &seen) {
     return same_failure == SameFailure::Any ||
-           (same_failure == SameFailure::Kind ? seen.kind == wanted.kind : seen == wanted);
+           (same_failure == SameFailure::Kind ? seen.kind == wanted.kind : is_same(seen, wanted));
   });
 }
 

@@ -1,5 +1,6 @@
 // How far eager moves when its inputs do, in their last place, and when its random numbers are others.
 #include "check/compare_runs.h"
+#include "check/equal_elements.h"
 #include "check/verdict_text.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
@@ -32,16 +33,6 @@ void move_in_last_place(const at::Tensor &tensor, const at::Generator &generator
   const at::NoGradGuard no_grad;
   const at::Tensor up_or_down = at::randint(0, 2, tensor.sizes(), generator, at::dtype(at::kDouble)).mul_(2).sub_(1);
   tensor.mul_(up_or_down.mul_(*unit).add_(1).to(tensor.device(), tensor.scalar_type()));
-}
-
-void move_all(Instance &instance, const at::Generator &generator) {
-  const auto move = [&](const at::Tensor &tensor) { move_in_last_place(tensor, generator); };
-  for (const at::Tensor &tensor : instance.module.parameters())
-    move(tensor);
-  for (const at::Tensor &tensor : instance.module.buffers())
-    move(tensor);
-  for (const c10::IValue &argument : instance.arguments)
-    for_each_tensor(argument, move);
 }
 
 /// "aten::add_" without its namespace.
@@ -88,7 +79,7 @@ void answer(Child &child, const ModuleFactory &factory, const Backend &backend, 
     const at::Generator generator = at::detail::createCPUGenerator(static_cast<std::uint64_t>(time) + 1);
     const ModuleFactory other = [&](const InstantiateOptions &how) {
       Instance instance = factory(how);
-      move_all(instance, generator);
+      for_each_given(instance, [&](const at::Tensor &tensor) { move_in_last_place(tensor, generator); });
       return instance;
     };
     moved.push_back(leaves_against(eager, CheckContext{other, backend, options}.run_eager(call).back()));

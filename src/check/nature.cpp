@@ -77,6 +77,8 @@ private:
       return *found;
     if (!(facts_.movement.by_rounding > 0))
       return {Kind::WrongValue, "whole numbers do not round"};
+    if (facts_.failure.where == "output" && !facts_.failure.at_equal_elements)
+      return {Kind::WrongValue, "it does not hang on elements that are equal"};
     if (facts_.movement.orders)
       return {Kind::Tie, "an index of equal or nearly equal elements: eager's moves too when its inputs do in the last "
                          "place"};

@@ -235,7 +235,8 @@ std::string to_json(const Verdict &verdict) {
     signatures.push_back({{"kind", to_string(signature.kind)},
                           {"where", signature.where},
                           {"detail", signature.detail},
-                          {"signal", signature.signal}});
+                          {"signal", signature.signal},
+                          {"at_equal_elements", signature.at_equal_elements}});
   const json result = {{"outcome", outcome_names[static_cast<int>(verdict.outcome)]},
                        {"signatures", signatures},
                        {"message", verdict.message},
@@ -272,7 +273,8 @@ Verdict verdict_from_json(const std::string &text) {
   verdict.outcome = static_cast<Verdict::Outcome>(known - std::begin(outcome_names));
   for (const auto &signature : value.at("signatures"))
     verdict.signatures.push_back({failure_kind_from(signature.at("kind")), signature.at("where"),
-                                  signature.at("detail"), signature.value("signal", 0)}); // not in older journals
+                                  signature.at("detail"), signature.value("signal", 0), // these are not in older
+                                  signature.value("at_equal_elements", false)});        // journals
   verdict.message = value.at("message");
   verdict.eager_failed = value.at("eager_failed");
   verdict.eager_raises = value.at("eager_raises");

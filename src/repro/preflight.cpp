@@ -118,7 +118,7 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
     reasons.push_back(reason);
   if (has_other_tolerance(facts))
     reasons.emplace_back("by design, numerical tolerance: the one in force is narrower than the default");
-  if (returns_an_index(program))
+  if (facts.signature.at_equal_elements && returns_an_index(program))
     reasons.emplace_back(
         "a result is an index of a maximum, a minimum or a sort: where elements are equal, any of them is right");
   if (has_large_values(facts))

@@ -62,8 +62,12 @@ TEST(Nature, AStepOfOneOperatorThatEagerTakesAsFloat64DoesIsSpecified) {
 
 TEST(Nature, TellsATieAStepAndAWrongWholeNumberApart) {
   const at::Tensor eager = at::ones({4}, at::kLong), found = eager + 2;
-  EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 3, .by_seed = 0}), Kind::Tie);
-  EXPECT_EQ(kind_of(exactly(eager, found), {.by_rounding = 1, .by_seed = 0}), Kind::IllConditioned);
+  Verdict at_equal = exactly(eager, found);
+  const Movement moves = {.orders = true, .by_rounding = 3, .by_seed = 0};
+  EXPECT_EQ(kind_of(at_equal, moves), Kind::WrongValue);
+  at_equal.signatures.front().at_equal_elements = true;
+  EXPECT_EQ(kind_of(at_equal, moves), Kind::Tie);
+  EXPECT_EQ(kind_of(at_equal, {.by_rounding = 1, .by_seed = 0}), Kind::IllConditioned);
   EXPECT_EQ(kind_of(exactly(eager, eager + 183), {.by_rounding = 1, .by_seed = 0}), Kind::WrongValue);
   EXPECT_EQ(kind_of(exactly(eager, found), {.orders = true, .by_rounding = 0, .by_seed = 0}), Kind::WrongValue);
 }
@@ -129,6 +133,63 @@ TEST(Movement, SeesTiesAndRandomNumbers) {
   EXPECT_TRUE(tie.orders);
   EXPECT_GT(movement_of("x + torch.rand([8])", {at::ones({8})}).by_seed, 0);
   EXPECT_EQ(movement_of("x + 1", {at::ones({8}, at::kLong)}).by_rounding, 0);
+}
+
+// An index of equal elements is another failure than an index that is wrong.
+
+using Index = std::function<at::Tensor(const at::Tensor &)>;
+
+/// The Verdict on a backend that gives this index of the largest element.
+Verdict verdict_on(const at::Tensor &x, const Index &index) {
+  const ModuleFactory factory = [x](const InstantiateOptions &) {
+    torch::jit::Module module("m");
+    module.define("def forward(self, x: Tensor):\n  return torch.argmax(x)\n");
+    return Instance{module, {x.clone()}};
+  };
+  const auto backend = testing_support::backend_that([index](const torch::jit::Module &) -> Compiled {
+    return [index](const std::vector<c10::IValue> &arguments) -> c10::IValue { return index(arguments[0].toTensor()); };
+  });
+  return check(factory, backend, {}, {.timeout = std::chrono::seconds(20)});
+}
+
+at::Tensor last_of_the_largest(const at::Tensor &x) {
+  return x.numel() - 1 - x.flip(0).argmax();
+}
+
+TEST(EqualElements, TellAWrongIndexFromAnother) {
+  const at::Tensor signs = at::tensor({1.0, -1.0, 1.0, -1.0});
+  const Verdict tie = verdict_on(signs, last_of_the_largest);
+  const Verdict wrong = verdict_on(signs, [](const at::Tensor &x) { return x.argmin(); });
+  ASSERT_EQ(tie.outcome, Verdict::Outcome::Fail);
+  ASSERT_EQ(wrong.outcome, Verdict::Outcome::Fail);
+  EXPECT_TRUE(tie.signatures.front().at_equal_elements);
+  EXPECT_FALSE(wrong.signatures.front().at_equal_elements);
+  EXPECT_FALSE(shows(tie, wrong.signatures.front()));
+  EXPECT_TRUE(shows(wrong, tie.signatures.front()));
+  EXPECT_TRUE(shows(tie, tie.signatures.front()));
+}
+
+TEST(EqualElements, AreToldInEveryDtypeAndOfZerosToo) {
+  for (const at::ScalarType dtype : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble})
+    for (const double value : {0.0, 1.0, 100.0}) {
+      const Verdict verdict = verdict_on(at::full({8}, value, dtype), last_of_the_largest);
+      ASSERT_EQ(verdict.outcome, Verdict::Outcome::Fail);
+      EXPECT_TRUE(verdict.signatures.front().at_equal_elements) << dtype << " " << value;
+    }
+}
+
+/// A NaN is the largest wherever it stands, and there is nothing to move in whole numbers.
+TEST(EqualElements, AreNoExcuseWhereNothingIsMovedApart) {
+  const at::Tensor nan = at::tensor({0.0, std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_FALSE(verdict_on(nan, [](const at::Tensor &x) { return x.nan_to_num(-1).argmax(); })
+                   .signatures.front()
+                   .at_equal_elements);
+  EXPECT_FALSE(verdict_on(at::tensor({1, 0, 1}), last_of_the_largest).signatures.front().at_equal_elements);
+}
+
+TEST(EqualElements, AreKeptInTheJournal) {
+  const Verdict tie = verdict_on(at::zeros({2}), last_of_the_largest);
+  EXPECT_EQ(verdict_from_json(to_json(tie)).signatures, tie.signatures);
 }
 
 } // namespace

@@ -73,12 +73,16 @@ TEST(Preflight, AnotherTolerance) {
   EXPECT_TRUE(says(preflight(small_program(), facts), "tolerance"));
 }
 
-TEST(Preflight, AnIndex) {
-  EXPECT_TRUE(says(preflight(program_with("aten::argmax", 0), plain()), "index"));
-  EXPECT_TRUE(says(preflight(program_with("aten::sort", 1), plain()), "index"));
-  EXPECT_TRUE(says(preflight(program_with("aten::adaptive_max_pool2d", 1), plain()), "index"));
-  EXPECT_FALSE(says(preflight(program_with("aten::adaptive_max_pool2d", 0), plain()), "index"));
-  EXPECT_FALSE(says(preflight(program_with("aten::sort", 0), plain()), "index"));
+TEST(Preflight, AnIndexOfEqualElements) {
+  EXPECT_FALSE(says(preflight(program_with("aten::argmax", 0), plain()), "index"));
+  ReproFacts facts = plain();
+  facts.signature.at_equal_elements = true;
+  const auto asked = [&](const char *name, size_t output) { return preflight(program_with(name, output), facts); };
+  EXPECT_TRUE(says(asked("aten::argmax", 0), "index"));
+  EXPECT_TRUE(says(asked("aten::sort", 1), "index"));
+  EXPECT_TRUE(says(asked("aten::adaptive_max_pool2d", 1), "index"));
+  EXPECT_FALSE(says(asked("aten::adaptive_max_pool2d", 0), "index"));
+  EXPECT_FALSE(says(asked("aten::sort", 0), "index"));
 }
 
 TEST(Preflight, RandomNumbersAreDrawnOtherwiseAndHaveTheirDtype) {

@@ -1,0 +1,80 @@
+#include "check/equal_elements.h"
+
+#include "check/verdict_text.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/MemoryOverlap.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace repro_minify {
+namespace {
+
+constexpr double units_apart = 8; ///< of the largest element: what a cast to the dtype does not make equal again
+
+/// Returns false for a tensor that stays as it is.
+bool move_apart(const at::Tensor &tensor, const at::Generator &generator) {
+  const std::optional<double> unit = tensor.defined() ? rounding_unit(tensor.scalar_type()) : std::nullopt;
+  if (!unit || tensor.numel() == 0 || tensor.is_complex() || tensor.layout() != at::kStrided ||
+      at::has_internal_overlap(tensor) != at::MemOverlap::No)
+    return false;
+  const at::NoGradGuard no_grad;
+  const double largest = at::nan_to_num(tensor.to(at::kCPU, at::kDouble), 0, 0, 0).abs().max().item<double>();
+  const at::Tensor by = at::rand(tensor.sizes(), generator, at::dtype(at::kDouble));
+  tensor.add_(by.mul_(units_apart * *unit * std::max(largest, 1.0)).to(tensor.device(), tensor.scalar_type()));
+  return true;
+}
+
+/// True for a leaf that shows a failure of whole numbers and no other.
+bool is_wrong_whole_number(const LeafReport &leaf) {
+  return !leaf.same && is_whole(leaf) && leaf.kinds == std::vector{FailureKind::Accuracy};
+}
+
+bool differs_in_whole_numbers(const Verdict &verdict) {
+  return first_leaf(verdict, is_wrong_whole_number).second != nullptr;
+}
+
+Observed run_optimised(const CheckContext &context) {
+  const RunScope scope(run_settings(context.backend, context.options));
+  Instance instance = context.factory(context.instance_options());
+  const Compiled compiled = context.backend.compile(instance.module);
+  RunOptions how = context.run_options();
+  how.state = false;
+  scope.begin_run();
+  Observed observed = run_program(compiled, instance, how);
+  scope.end_run();
+  return observed;
+}
+
+} // namespace
+
+bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict) {
+  const LeafReport *leaf = leaf_showing(verdict, verdict.signatures.front());
+  if (verdict.signatures.front().where != "output" || !leaf || !is_wrong_whole_number(*leaf))
+    return false;
+  bool is_moved = false;
+  const ModuleFactory apart = [&](const InstantiateOptions &how) {
+    Instance instance = context.factory(how);
+    const at::Generator generator = at::detail::createCPUGenerator(1);
+    for_each_given(instance, [&](const at::Tensor &tensor) { is_moved |= move_apart(tensor, generator); });
+    return instance;
+  };
+  CheckOptions only_outputs = context.options;
+  only_outputs.only_forward = true;
+  const CheckContext moved{apart, context.backend, only_outputs};
+  try {
+    Observed eager = moved.run_eager(1).front();
+    if (!is_moved)
+      return false;
+    Observed observed = run_optimised(moved);
+    Verdict again;
+    moved.compare(eager, observed, nullptr, only_outputs.compare, again);
+    return !differs_in_whole_numbers(again);
+  } catch (const std::exception &) { // what fails otherwise says nothing
+    return false;
+  }
+}
+
+} // namespace repro_minify
