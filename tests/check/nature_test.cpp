@@ -140,15 +140,19 @@ TEST(Movement, SeesTiesAndRandomNumbers) {
 using Index = std::function<at::Tensor(const at::Tensor &)>;
 
 /// The Verdict on a backend that gives this index of the largest element.
-Verdict verdict_on(const at::Tensor &x, const Index &index) {
+Verdict verdict_on(const at::Tensor &x, const Index &index, int calls = 1) {
   const ModuleFactory factory = [x](const InstantiateOptions &) {
     torch::jit::Module module("m");
     module.define("def forward(self, x: Tensor):\n  return torch.argmax(x)\n");
     return Instance{module, {x.clone()}};
   };
-  const auto backend = testing_support::backend_that([index](const torch::jit::Module &) -> Compiled {
-    return [index](const std::vector<c10::IValue> &arguments) -> c10::IValue { return index(arguments[0].toTensor()); };
-  });
+  const auto backend = testing_support::backend_that(
+      [index](const torch::jit::Module &) -> Compiled {
+        return [index](const std::vector<c10::IValue> &arguments) -> c10::IValue {
+          return index(arguments[0].toTensor());
+        };
+      },
+      {.needs_several_calls = calls > 1});
   return check(factory, backend, {}, {.timeout = std::chrono::seconds(20)});
 }
 
@@ -185,6 +189,16 @@ TEST(EqualElements, AreNoExcuseWhereNothingIsMovedApart) {
                    .signatures.front()
                    .at_equal_elements);
   EXPECT_FALSE(verdict_on(at::tensor({1, 0, 1}), last_of_the_largest).signatures.front().at_equal_elements);
+}
+
+/// A backend may be right in its first call, in which it looks at what there is to compile.
+TEST(EqualElements, AreAskedOfTheCallThatFails) {
+  const auto wrong_from_the_second_call_on = [calls = std::make_shared<int>(0)](const at::Tensor &x) {
+    return ++*calls % 2 == 1 ? x.argmax() : x.argmin();
+  };
+  const Verdict verdict = verdict_on(at::tensor({1.0, -1.0, 1.0}), wrong_from_the_second_call_on, 2);
+  EXPECT_EQ(verdict.failing_call, 2);
+  EXPECT_FALSE(verdict.signatures.front().at_equal_elements);
 }
 
 TEST(EqualElements, AreKeptInTheJournal) {
