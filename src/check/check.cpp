@@ -189,7 +189,7 @@ Verdict check_here(const ModuleFactory &factory, const Backend &backend, const C
     allow_eager(child, options.patience);
     doubt_failure(context, eager.calls, verdict);
   }
-  if (verdict.outcome == Verdict::Outcome::Fail && hangs_on_equal_elements(context, verdict))
+  if (verdict.outcome == Verdict::Outcome::Fail && hangs_on_equal_elements(context, verdict, child))
     verdict.signatures.front().at_equal_elements = true;
   return verdict;
 }

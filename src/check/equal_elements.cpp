@@ -54,7 +54,7 @@ Observed run_optimised(const CheckContext &context, int calls) {
 
 } // namespace
 
-bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict) {
+bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict, Child &child) {
   const LeafReport *leaf = leaf_showing(verdict, verdict.signatures.front());
   if (verdict.signatures.front().where != "output" || !leaf || !is_wrong_whole_number(*leaf))
     return false;
@@ -70,9 +70,11 @@ bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict
   const CheckContext moved{apart, context.backend, only_outputs};
   try {
     const int calls = std::max(1, verdict.failing_call);
+    child.stage("eager");
     Observed eager = moved.run_eager(calls).back();
     if (!is_moved)
       return false;
+    child.stage("optimised");
     Observed observed = run_optimised(moved, calls);
     Verdict again;
     moved.compare(eager, observed, nullptr, only_outputs.compare, again);

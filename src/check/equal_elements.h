@@ -18,7 +18,8 @@ template <typename Move> void for_each_given(Instance &instance, const Move &mov
 /// Runs both sides of a check once more, over floating-point inputs whose elements are moved apart by a few units in
 /// the last place of the largest. Returns true if the whole numbers, which failed before, are the same then: such a
 /// failure hangs on elements that are equal (an index of a maximum), or on exact values (a step of `floor`). False
-/// where `verdict` shows another failure, or no input has floating-point numbers.
-bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict);
+/// where `verdict` shows another failure, or no input has floating-point numbers. `child` is told which side runs,
+/// which is the one to blame if the process ends there.
+bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict, Child &child);
 
 } // namespace repro_minify
