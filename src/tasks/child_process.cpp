@@ -5,6 +5,7 @@
 #include "repro_minify/sandbox.h"
 #include "tasks/crash_frames.h"
 #include "tasks/descendants.h"
+#include "tasks/limits.h"
 #include "tasks/time_limit.h"
 
 #include <algorithm>
@@ -137,6 +138,7 @@ pid_t ChildProcess::fork_child(const Job &job, const Limits &limits, ChildEnds &
   prepare_crash_handler();
   prepare_confinement();
   adopt_what_checks_leave();
+  use_large_pages();
   const AllSignalsBlocked blocked; // a handler of this process must not run in the child
   for (auto pause = 10ms;; pause *= 2) {
     ends.forked = started_ = Clock::now();

@@ -20,6 +20,8 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/mman.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -162,6 +164,22 @@ Limits generous_limits() {
   limits.reply_capacity = size_t{16} << 30;
   limits.memory_bytes = memory_that_fits();
   return limits;
+}
+
+void use_large_pages() {
+  static bool done = false;
+  if (std::exchange(done, true))
+    return;
+  std::ifstream maps("/proc/self/maps"); // "55d0c1a2b000-55d0c5a2b000 rw-p 00000000 00:00 0   [heap]"
+  for (std::string line; std::getline(maps, line);) {
+    if (!line.ends_with("[heap]"))
+      continue;
+    char *at = line.data();
+    const std::uintptr_t from = std::strtoull(at, &at, 16), to = std::strtoull(at + 1, nullptr, 16);
+    void *const heap = reinterpret_cast<void *>(from);
+    madvise(heap, to - from, MADV_HUGEPAGE);
+    madvise(heap, to - from, MADV_COLLAPSE);
+  }
 }
 
 void volunteer_for_out_of_memory_killer() {
