@@ -82,8 +82,6 @@ public:
   /// The limits for what a search has come to: a hang that was just long enough for it has to be one for sure.
   Limits confirming_limits(const Signature &wanted) const;
   RunSettings settings() const;
-  /// The operators of the model that may be why eager is not reproducible, for a person.
-  std::string unsteady_operators_in_words() const;
 
 private:
   Session(MinifyOptions options, const std::string &model_path, const Loaded *loaded);

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
 namespace repro_minify {
 namespace {
@@ -131,14 +130,8 @@ std::optional<Verdict> thrown_by(const CheckContext &context, const Verdict &so_
                                  const std::function<void()> &optimised) {
   try {
     optimised();
-  } catch (const std::bad_alloc &) {
-    throw;
   } catch (const NoAnswer &error) {
     return without_answer(error.what());
-  } catch (const std::system_error &error) {
-    if (is_want_of_means(error.code()))
-      return without_answer(error.what());
-    return raised(so_far, error.what(), context.options.device);
   } catch (const OwnBug &error) {
     Verdict verdict = unresolved(error.what());
     verdict.trouble = Verdict::Trouble::Bug;
@@ -148,9 +141,7 @@ std::optional<Verdict> thrown_by(const CheckContext &context, const Verdict &so_
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
-    if (is_past_the_limit(current_message()))
-      throw;
-    const std::string why = memory_held_by_others(current_message(), context.options.device);
+    const std::string why = why_no_answer(context.options.device);
     return why.empty() ? raised(so_far, current_message(), context.options.device) : without_answer(why);
   }
   return std::nullopt;

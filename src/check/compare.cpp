@@ -294,8 +294,7 @@ bool LeafWalk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res,
     if (!report.same)
       report.message = difference_message(ref, reason, report);
   } catch (const std::exception &error) { // what cannot be compared cannot be measured either
-    if (is_out_of_memory(error))
-      throw;
+    unless_out_of_memory(error);
     report.message = report.same ? "" : (report.path.empty() ? "" : report.path + ": ") + reason;
   }
   return leaf(std::move(report));
@@ -341,12 +340,10 @@ bool same(const c10::IValue &ref, const c10::IValue &res, const std::optional<c1
   try {
     return LeafWalk(options, leaves).compare(ref, res, fp64_ref.value_or(IValue()), "");
   } catch (const std::exception &error) { // a value of a kind that even iterating over fails for
-    if (is_out_of_memory(error))
-      throw;
     LeafReport report;
     report.same = false;
     report.kinds = {FailureKind::Structure};
-    report.message = "cannot be compared: " + first_line(error);
+    report.message = unless_out_of_memory(error);
     if (leaves != nullptr)
       leaves->push_back(std::move(report));
     return false;

@@ -177,9 +177,7 @@ TensorVerdict compare_close(const at::Tensor &ref, const at::Tensor &res, const 
     if (options.exact_dtype && ref.scalar_type() != res.scalar_type())
       blame_dtype(ref, res, verdict);
   } catch (const std::exception &error) {
-    if (is_out_of_memory(error))
-      throw;
-    fail(verdict, FailureKind::Structure, text("cannot be compared: ", first_line(error)));
+    fail(verdict, FailureKind::Structure, unless_out_of_memory(error));
   }
   std::sort(verdict.kinds.begin(), verdict.kinds.end());
   return verdict;

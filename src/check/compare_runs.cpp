@@ -126,10 +126,6 @@ void order_signatures(Verdict &verdict) {
   signatures.insert(signatures.begin(), dtype);
 }
 
-std::size_t bytes_of_module(const torch::jit::Module &module) {
-  return bytes_of_tensors(module.parameters()) + bytes_of_tensors(module.buffers());
-}
-
 } // namespace
 
 std::string nearer_to_fp64(const Verdict &verdict) {
@@ -202,6 +198,19 @@ bool CheckContext::compare(Observed &ref, Observed &res, Observed *fp64, const C
   return compare_runs(ref, res, fp64, how, verdict);
 }
 
+Observed CheckContext::run_optimised(int calls) const {
+  const RunScope scope(run_settings(backend, options));
+  Instance instance = factory(instance_options());
+  const Compiled compiled = backend.compile(instance.module);
+  Observed observed;
+  for (int call = 0; call < calls; ++call) {
+    scope.begin_run();
+    observed = run_program(compiled, instance, run_options());
+    scope.end_run();
+  }
+  return observed;
+}
+
 std::vector<Observed> CheckContext::run_eager(int calls, const std::vector<Observed> *like, Fill fill) const {
   RunSettings settings = run_settings(backend, options);
   if (like)
@@ -211,7 +220,7 @@ std::vector<Observed> CheckContext::run_eager(int calls, const std::vector<Obser
   std::size_t bytes = 0;
   {
     Instance instance = factory(instance_options(/*double_precision=*/like != nullptr));
-    bytes = bytes_of_module(instance.module);
+    bytes = bytes_of_tensors(instance.module.parameters()) + bytes_of_tensors(instance.module.buffers());
     RunOptions how = run_options();
     const auto before = how.state && !like ? std::make_shared<const InitialState>(instance, how.module) : nullptr;
     const Forward forward = eager_forward(instance.module, /*double_precision=*/like != nullptr);

@@ -39,6 +39,9 @@ struct CheckContext {
   /// `like`: the eager calls that these are the fp64 references of; what those did not write to is not looked at.
   std::vector<Observed> run_eager(int calls, const std::vector<Observed> *like = nullptr,
                                   Fill fill = Fill::Usual) const;
+  /// Compiles an instance and calls it so often; returns what the last call gave, as some backends run what they have
+  /// compiled from the second one on. Throws what the backend throws.
+  Observed run_optimised(int calls) const;
   /// compare_runs(), with what one of them did not write to.
   bool compare(Observed &ref, Observed &res, Observed *fp64, const CompareOptions &how, Verdict &verdict) const;
   /// The options for the runs of either side.

@@ -305,16 +305,15 @@ void blame_dtype(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &ve
                           " found; the values agree");
 }
 
-std::string first_line(const std::exception &error) {
+std::string unless_out_of_memory(const std::exception &error) {
   // Error::what() looks up a whole stack of symbols, which takes longer than the comparison.
   const auto *torch_error = dynamic_cast<const c10::Error *>(&error);
   const std::string all = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
-  return all.substr(0, all.find('\n'));
-}
-
-bool is_out_of_memory(const std::exception &error) {
-  return dynamic_cast<const std::bad_alloc *>(&error) != nullptr ||
-         dynamic_cast<const c10::OutOfMemoryError *>(&error) != nullptr || is_out_of_memory(first_line(error));
+  const std::string line = all.substr(0, all.find('\n'));
+  if (dynamic_cast<const std::bad_alloc *>(&error) != nullptr ||
+      dynamic_cast<const c10::OutOfMemoryError *>(&error) != nullptr || is_out_of_memory(line))
+    throw;
+  return "cannot be compared: " + line;
 }
 
 at::Tensor plain(const at::Tensor &tensor) {
@@ -352,9 +351,7 @@ TensorVerdict compare_tensors(const at::Tensor &ref, const at::Tensor &res, cons
     if (comparable && dtypes_differ)
       blame_dtype(ref, res, verdict);
   } catch (const std::exception &error) {
-    if (is_out_of_memory(error))
-      throw;
-    fail(verdict, FailureKind::Structure, text("cannot be compared: ", first_line(error)));
+    fail(verdict, FailureKind::Structure, unless_out_of_memory(error));
   }
   std::sort(verdict.kinds.begin(), verdict.kinds.end());
   verdict.kinds.erase(std::unique(verdict.kinds.begin(), verdict.kinds.end()), verdict.kinds.end());
@@ -370,8 +367,7 @@ void measure(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp6
     if (o.fp64_ref.defined())
       measure_errors(o, verdict);
   } catch (const std::exception &error) { // what cannot be compared cannot be measured either
-    if (is_out_of_memory(error))
-      throw;
+    unless_out_of_memory(error);
   }
 }
 

@@ -96,11 +96,9 @@ at::Tensor plain(const at::Tensor &tensor);
 /// A complex tensor as one of real numbers with one dimension more; any other as it is.
 at::Tensor real_view(const at::Tensor &tensor);
 
-/// Returns the first line of the error's message, without a stack trace.
-std::string first_line(const std::exception &error);
-
-/// Running out of memory says nothing about the values: the one error that comparing passes on.
-bool is_out_of_memory(const std::exception &error);
+/// Call only inside a catch block that has caught `error`: throws it again if memory ran out, which says nothing about
+/// the values. Returns "cannot be compared: " and the first line of its message.
+std::string unless_out_of_memory(const std::exception &error);
 
 // The rules Close and Exact for two tensors: element by element against eager, without float64. Internal to src/check.
 

@@ -6,13 +6,9 @@
 #include "core/no_answer.h"
 #include "program/compute.h"
 
-#include <c10/util/Exception.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <new>
-#include <system_error>
 #include <utility>
 
 namespace repro_minify {
@@ -76,27 +72,16 @@ std::vector<Observed> eager_results(const CheckContext &context, Verdict &verdic
   return again;
 }
 
-/// While it is being handled.
-Verdict raised_by_eager() {
-  Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
-  verdict.eager_raises = true;
-  return verdict;
-}
-
 /// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
 std::optional<Verdict> trouble_of_eager(const CheckContext &context, std::vector<Observed> &eager) {
   Verdict verdict;
   try {
     eager = eager_results(context, verdict);
-  } catch (const std::bad_alloc &) {
-    throw; // the sandbox knows whether its limit was hit
-  } catch (const std::system_error &error) {
-    return is_want_of_means(error.code()) ? without_answer(error.what()) : raised_by_eager();
   } catch (...) {
-    if (is_past_the_limit(current_message()))
-      throw;
-    const std::string why = memory_held_by_others(current_message(), context.options.device);
-    return why.empty() ? raised_by_eager() : without_answer(why);
+    if (const std::string why = why_no_answer(context.options.device); !why.empty())
+      return without_answer(why);
+    verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
+    verdict.eager_raises = true;
   }
   return verdict.message.empty() ? std::nullopt : std::optional(verdict);
 }
@@ -200,18 +185,6 @@ void Fp64Reference::run(Verdict &verdict) {
 void allow_eager(Child &child, const Patience &patience) {
   if (patience.least_seconds > 0)
     child.allow(std::chrono::minutes(10));
-}
-
-std::string current_message() {
-  try {
-    throw;
-  } catch (const c10::Error &error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception &error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
 }
 
 } // namespace repro_minify

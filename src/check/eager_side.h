@@ -70,7 +70,4 @@ private:
 /// Eager has a limit of its own, so that what it takes can be the measure of what the optimised side may take.
 void allow_eager(Child &child, const Patience &patience);
 
-/// The message of whatever is being handled.
-std::string current_message();
-
 } // namespace repro_minify

@@ -32,26 +32,6 @@ bool is_wrong_whole_number(const LeafReport &leaf) {
   return !leaf.same && is_whole(leaf) && leaf.kinds == std::vector{FailureKind::Accuracy};
 }
 
-bool differs_in_whole_numbers(const Verdict &verdict) {
-  return first_leaf(verdict, is_wrong_whole_number).second != nullptr;
-}
-
-/// The last of so many calls: some backends run what they have compiled from the second one on.
-Observed run_optimised(const CheckContext &context, int calls) {
-  const RunScope scope(run_settings(context.backend, context.options));
-  Instance instance = context.factory(context.instance_options());
-  const Compiled compiled = context.backend.compile(instance.module);
-  RunOptions how = context.run_options();
-  how.state = false;
-  Observed observed;
-  for (int call = 0; call < calls; ++call) {
-    scope.begin_run();
-    observed = run_program(compiled, instance, how);
-    scope.end_run();
-  }
-  return observed;
-}
-
 } // namespace
 
 bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict, Child &child) {
@@ -75,10 +55,10 @@ bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict
     if (!is_moved)
       return false;
     child.stage("optimised");
-    Observed observed = run_optimised(moved, calls);
+    Observed observed = moved.run_optimised(calls);
     Verdict again;
     moved.compare(eager, observed, nullptr, only_outputs.compare, again);
-    return !differs_in_whole_numbers(again);
+    return !first_leaf(again, is_wrong_whole_number).second;
   } catch (const std::exception &) { // what fails otherwise says nothing
     return false;
   }

@@ -2,6 +2,7 @@
 #include "check/compare_runs.h"
 #include "check/equal_elements.h"
 #include "check/verdict_text.h"
+#include "core/text.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/nature.h"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <vector>
 
 namespace repro_minify {
@@ -44,18 +44,16 @@ std::string short_name(const std::string &name) {
 /// True for an operator that does arithmetic. The others move numbers; among them are those by which a result is
 /// copied.
 bool computes(const std::string &name) {
-  static const std::set<std::string> others = {
-      "alias",         "as_strided",  "clone",  "contiguous", "copy_", "detach",  "empty",   "empty_like",
-      "empty_strided", "expand",      "fill_",  "lift_fresh", "ones",  "permute", "reshape", "resize_",
-      "resolve_conj",  "resolve_neg", "select", "set_",       "slice", "t",       "to",      "transpose",
-      "unsqueeze",     "view",        "zeros"};
+  static const auto others = set_of_words("alias as_strided clone contiguous copy_ detach empty empty_like "
+                                          "empty_strided expand fill_ lift_fresh ones permute reshape resize_ "
+                                          "resolve_conj resolve_neg select set_ slice t to transpose unsqueeze view "
+                                          "zeros");
   return !others.contains(short_name(name));
 }
 
 /// True for an operator whose result depends on which of several elements comes first.
 bool orders_elements(const std::string &name) {
-  static const std::set<std::string> names = {"argmax", "argmin", "argsort",  "max",    "min",    "sort",
-                                              "topk",   "mode",   "kthvalue", "median", "aminmax"};
+  static const auto names = set_of_words("argmax argmin argsort max min sort topk mode kthvalue median aminmax");
   return names.contains(short_name(name)) || name.find("max_pool") != std::string::npos;
 }
 

@@ -7,6 +7,7 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -27,89 +28,42 @@ void end_call(const at::RecordFunction &, at::ObserverContext *) {
   --depth;
 }
 
-constexpr const char *docs = "torch.use_deterministic_algorithms, documentation of PyTorch 2.13.0";
-constexpr const char *notes = "PyTorch's notes on reproducibility";
-constexpr const char *seeding = "draws from a generator";
-constexpr const char *uninitialised = "uninitialised memory";
-constexpr const char *atomics = "sums with atomic additions in any order";
-constexpr const char *ties = "any of several equal elements";
+/// Operators that need not give the same result twice. In-place and functional forms, and all overloads, are one name.
+/// The names are those in the documentation of torch.use_deterministic_algorithms (PyTorch 2.13.0); what draws numbers,
+/// and kthvalue, max_pool2d and what only gives uninitialised memory, are in PyTorch's notes on reproducibility.
+struct UnsteadyGroup {
+  bool backward;  ///< the gradient is what need not be the same
+  bool cuda_only; ///< on other devices it is the same
+  const char *why;
+  std::set<std::string, std::less<>> names; ///< without namespace and trailing underscore
+};
 
-const std::vector<NondeterministicOperator> nondeterministic = {
-    // Forward.
-    {"index_add", Direction::Forward, On::Cuda, atomics, docs},
-    {"index_copy", Direction::Forward, On::AnyDevice, "repeated indices: the last write wins", docs},
-    {"index_put", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-    {"_index_put_impl", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-    {"put", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-    {"scatter", Direction::Forward, On::Cuda, "repeated indices: the order of the writes", docs},
-    {"scatter_add", Direction::Forward, On::Cuda, atomics, docs},
-    {"scatter_reduce", Direction::Forward, On::Cuda, atomics, docs},
-    {"bincount", Direction::Forward, On::Cuda, atomics, docs},
-    {"histc", Direction::Forward, On::Cuda, atomics, docs},
-    {"kthvalue", Direction::Forward, On::Cuda, ties, notes},
-    {"median", Direction::Forward, On::Cuda, ties, docs},
-    {"nanmedian", Direction::Forward, On::Cuda, ties, docs},
-    {"cumsum", Direction::Forward, On::Cuda, "its partial sums are joined in any order", docs},
-    {"max_unpool2d", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-    {"max_unpool3d", Direction::Forward, On::AnyDevice, "repeated indices: the order of the writes", docs},
-    {"nll_loss2d", Direction::Forward, On::Cuda, atomics, docs},
-    {"nll_loss_nd", Direction::Forward, On::Cuda, atomics, docs},
-    {"cross_entropy_loss", Direction::Forward, On::Cuda, atomics, docs},
-    // Backward.
-    {"adaptive_avg_pool2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"adaptive_avg_pool3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"adaptive_max_pool2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"avg_pool3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"fractional_max_pool2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"fractional_max_pool3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"max_pool2d", Direction::Backward, On::Cuda, atomics, notes},
-    {"max_pool3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"max_pool3d_with_indices", Direction::Backward, On::Cuda, atomics, docs},
-    {"reflection_pad1d", Direction::Backward, On::Cuda, atomics, docs},
-    {"reflection_pad2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"reflection_pad3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"replication_pad1d", Direction::Backward, On::Cuda, atomics, docs},
-    {"replication_pad2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"replication_pad3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"pad", Direction::Backward, On::Cuda, "reflection or replication: atomic additions", docs},
-    {"upsample_linear1d", Direction::Backward, On::Cuda, atomics, docs},
-    {"upsample_bilinear2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"upsample_bicubic2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"upsample_trilinear3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"grid_sampler", Direction::Backward, On::Cuda, atomics, docs},
-    {"grid_sampler_2d", Direction::Backward, On::Cuda, atomics, docs},
-    {"grid_sampler_3d", Direction::Backward, On::Cuda, atomics, docs},
-    {"embedding_bag", Direction::Backward, On::Cuda, atomics, docs},
-    {"ctc_loss", Direction::Backward, On::Cuda, atomics, docs},
-    {"gather", Direction::Backward, On::Cuda, atomics, docs},
-    {"index", Direction::Backward, On::AnyDevice, "its gradient is an index_put", docs},
-    {"index_select", Direction::Backward, On::Cuda, atomics, docs},
-    {"repeat_interleave", Direction::Backward, On::Cuda, atomics, docs},
-    {"cumprod", Direction::Backward, On::Cuda, "its gradient is a cumsum", docs},
+const std::vector<UnsteadyGroup> unsteady_groups = {
+    {false, true, "sums with atomic additions in any order",
+     set_of_words("index_add scatter_add scatter_reduce bincount histc nll_loss2d nll_loss_nd cross_entropy_loss")},
+    {false, false, "repeated indices: the last write wins", set_of_words("index_copy")},
+    {false, false, "repeated indices: the order of the writes",
+     set_of_words("index_put _index_put_impl put max_unpool2d max_unpool3d")},
+    {false, true, "repeated indices: the order of the writes", set_of_words("scatter")},
+    {false, true, "any of several equal elements", set_of_words("kthvalue median nanmedian")},
+    {false, true, "its partial sums are joined in any order", set_of_words("cumsum")},
+    {true, true, "sums with atomic additions in any order",
+     set_of_words("adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d avg_pool3d fractional_max_pool2d "
+                  "fractional_max_pool3d max_pool2d max_pool3d max_pool3d_with_indices reflection_pad1d "
+                  "reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d "
+                  "upsample_linear1d upsample_bilinear2d upsample_bicubic2d upsample_trilinear3d grid_sampler "
+                  "grid_sampler_2d grid_sampler_3d embedding_bag ctc_loss gather index_select repeat_interleave")},
+    {true, true, "reflection or replication: atomic additions", set_of_words("pad")},
+    {true, false, "its gradient is an index_put", set_of_words("index")},
+    {true, true, "its gradient is a cumsum", set_of_words("cumprod")},
     // No setting makes these reproducible: they read uninitialised memory, or what the seed does not reach.
-    {"empty", Direction::Forward, On::AnyDevice, uninitialised, notes},
-    {"empty_like", Direction::Forward, On::AnyDevice, uninitialised, notes},
-    {"empty_strided", Direction::Forward, On::AnyDevice, uninitialised, notes},
-    {"empty_permuted", Direction::Forward, On::AnyDevice, uninitialised, notes},
-    {"new_empty", Direction::Forward, On::AnyDevice, uninitialised, notes},
-    {"new_empty_strided", Direction::Forward, On::AnyDevice, uninitialised, notes},
-    {"resize", Direction::Forward, On::AnyDevice, uninitialised, docs},
-    {"resize_as", Direction::Forward, On::AnyDevice, uninitialised, docs},
-    {"seed", Direction::Forward, On::AnyDevice, "a seed from the system", notes},
-    {"TimePoint", Direction::Forward, On::AnyDevice, "the clock", notes},
-    {"bernoulli", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"dropout", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"multinomial", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"normal", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"rand", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"rand_like", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"randint", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"randint_like", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"randn", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"randn_like", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"random", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"randperm", Direction::Forward, On::AnyDevice, seeding, notes},
-    {"uniform", Direction::Forward, On::AnyDevice, seeding, notes},
+    {false, false, "uninitialised memory",
+     set_of_words("empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize resize_as")},
+    {false, false, "a seed from the system", set_of_words("seed")},
+    {false, false, "the clock", set_of_words("TimePoint")},
+    {false, false, "draws from a generator",
+     set_of_words("bernoulli dropout multinomial normal rand rand_like randint randint_like randn randn_like random "
+                  "randperm uniform")},
 };
 
 /// "scatter_add_" is the in-place form of "scatter_add".
@@ -125,33 +79,6 @@ bool does_nothing(const torch::jit::Node *node) {
   return node->kind() == torch::jit::aten::dropout && node->inputs().size() == 3 &&
          torch::jit::constant_as<bool>(node->input(2)) == false;
 }
-
-class RandomnessFinder {
-public:
-  RandomnessFinder(c10::Device device, bool grad) : device_(device), grad_(grad) {}
-
-  void look_at(const torch::jit::Node *node) {
-    const std::string name = plain_name(node);
-    if (does_nothing(node))
-      return;
-    for (const auto &row : nondeterministic) {
-      if (name != row.name || (row.direction == Direction::Backward && !grad_) ||
-          (row.device == On::Cuda && !device_.is_cuda()))
-        continue;
-      if (seen_.insert(operator_name(node)).second)
-        found_.push_back(
-            {operator_name(node), std::string(row.direction == Direction::Backward ? "backward: " : "") + row.why});
-    }
-  }
-
-  std::vector<UnsteadyOperator> take() { return std::move(found_); }
-
-private:
-  c10::Device device_;
-  bool grad_;
-  std::set<std::string> seen_;
-  std::vector<UnsteadyOperator> found_;
-};
 
 } // namespace
 
@@ -177,15 +104,18 @@ std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const O
   return rewritten;
 }
 
-const std::vector<NondeterministicOperator> &nondeterministic_operators() {
-  return nondeterministic;
-}
-
 std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad) {
-  RandomnessFinder finder(device, grad);
-  for (const torch::jit::Node *node : all_nodes(graph))
-    finder.look_at(node);
-  return finder.take();
+  std::vector<UnsteadyOperator> found;
+  std::set<std::string> seen;
+  for (const torch::jit::Node *node : all_nodes(graph)) {
+    if (does_nothing(node))
+      continue;
+    for (const UnsteadyGroup &group : unsteady_groups)
+      if (group.names.contains(plain_name(node)) && (grad || !group.backward) &&
+          (device.is_cuda() || !group.cuda_only) && seen.insert(operator_name(node)).second)
+        found.push_back({operator_name(node), (group.backward ? "backward: " : "") + std::string(group.why)});
+  }
+  return found;
 }
 
 std::string to_string(const std::vector<UnsteadyOperator> &operators) {

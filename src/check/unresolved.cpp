@@ -6,8 +6,12 @@
 #include "tasks/limits.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -25,14 +29,42 @@ Verdict without_answer(const std::string &why) {
   return verdict;
 }
 
-bool is_past_the_limit(const std::string &message) {
-  return memory_allowance() > 0 && message.find("CUDA") == std::string::npos && is_out_of_memory(message);
+std::string current_message() {
+  try {
+    throw;
+  } catch (const c10::Error &error) {
+    return error.what_without_backtrace();
+  } catch (const std::exception &error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
 }
+
+namespace {
 
 bool is_want_of_means(const std::error_code &code) {
   return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
          code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
          code == std::errc::too_many_files_open_in_system || code == std::errc::io_error;
+}
+
+} // namespace
+
+std::string why_no_answer(c10::Device device) {
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::system_error &error) {
+    return is_want_of_means(error.code()) ? error.what() : "";
+  } catch (...) {
+    const std::string message = current_message();
+    // LibTorch has no class of its own for it.
+    if (memory_allowance() > 0 && message.find("CUDA") == std::string::npos && is_out_of_memory(message))
+      throw;
+    return memory_held_by_others(message, device);
+  }
 }
 
 Verdict ask_until_answered(const std::function<Verdict()> &once, const std::function<void()> &before_again,

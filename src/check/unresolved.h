@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <system_error>
 
 namespace repro_minify {
 
@@ -20,12 +19,14 @@ Verdict unresolved(std::string message);
 /// Returns an unresolved Verdict that is not to be remembered: the check had no answer.
 Verdict without_answer(const std::string &why);
 
-/// True if an exception with that message says that the limit on this process's memory was met: then the sandbox tells
-/// what it means. LibTorch has no class of its own for it.
-bool is_past_the_limit(const std::string &message);
+/// Returns the message of the current exception, without a stack trace. Call only inside a catch block.
+std::string current_message();
 
-/// True for a lack of means (no thread, no process, no room, a file that cannot be read) that may be over in a moment.
-bool is_want_of_means(const std::error_code &code);
+/// Call only inside a catch block. Returns why the current exception says nothing of the program that ran on `device`:
+/// a lack of means (no thread, no process, no room, a file that cannot be read) that may be over in a moment, or
+/// memory_held_by_others(). Empty for other exceptions. Throws it again if the limit on this process's memory was met:
+/// the sandbox tells what that means.
+std::string why_no_answer(c10::Device device);
 
 // A check that had no answer is made again: what was missing may be there a moment later.
 

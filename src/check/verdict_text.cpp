@@ -16,6 +16,7 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace repro_minify {
 
@@ -79,67 +80,57 @@ std::optional<TensorForm> form_from(const json &value) {
                     value.at("device"), value.at("layout")};
 }
 
+constexpr std::pair<const char *, double LeafReport::*> leaf_numbers[] = {
+    {"ref_error", &LeafReport::ref_error},         {"res_error", &LeafReport::res_error},
+    {"ref_max_error", &LeafReport::ref_max_error}, {"multiplier", &LeafReport::multiplier},
+    {"max_abs_error", &LeafReport::max_abs_error}, {"max_rel_error", &LeafReport::max_rel_error},
+    {"ref_at_worst", &LeafReport::ref_at_worst},   {"res_at_worst", &LeafReport::res_at_worst},
+    {"ref_special", &LeafReport::ref_special},     {"res_special", &LeafReport::res_special}};
+
+constexpr std::pair<const char *, std::int64_t LeafReport::*> leaf_integers[] = {
+    {"worst_index", &LeafReport::worst_index}, {"ref_nan", &LeafReport::ref_nan},
+    {"ref_inf", &LeafReport::ref_inf},         {"res_nan", &LeafReport::res_nan},
+    {"res_inf", &LeafReport::res_inf},         {"special_index", &LeafReport::special_index}};
+
 json to_json(const LeafReport &leaf) {
   json kinds = json::array();
   for (FailureKind kind : leaf.kinds)
     kinds.push_back(to_string(kind));
-  return {{"path", leaf.path},
-          {"argument", leaf.argument},
-          {"same", leaf.same},
-          {"kinds", kinds},
-          {"message", leaf.message},
-          {"ref_type", leaf.ref_type},
-          {"res_type", leaf.res_type},
-          {"ref_form", to_json(leaf.ref_form)},
-          {"res_form", to_json(leaf.res_form)},
-          {"ref_error", json_number(leaf.ref_error)},
-          {"res_error", json_number(leaf.res_error)},
-          {"ref_max_error", json_number(leaf.ref_max_error)},
-          {"nearer_to_fp64", leaf.nearer_to_fp64},
-          {"multiplier", json_number(leaf.multiplier)},
-          {"max_abs_error", json_number(leaf.max_abs_error)},
-          {"max_rel_error", json_number(leaf.max_rel_error)},
-          {"worst_index", leaf.worst_index},
-          {"ref_at_worst", json_number(leaf.ref_at_worst)},
-          {"res_at_worst", json_number(leaf.res_at_worst)},
-          {"ref_nan", leaf.ref_nan},
-          {"ref_inf", leaf.ref_inf},
-          {"res_nan", leaf.res_nan},
-          {"res_inf", leaf.res_inf},
-          {"special_index", leaf.special_index},
-          {"ref_special", json_number(leaf.ref_special)},
-          {"res_special", json_number(leaf.res_special)}};
+  json value = {{"path", leaf.path},
+                {"argument", leaf.argument},
+                {"same", leaf.same},
+                {"kinds", kinds},
+                {"message", leaf.message},
+                {"ref_type", leaf.ref_type},
+                {"res_type", leaf.res_type},
+                {"ref_form", to_json(leaf.ref_form)},
+                {"res_form", to_json(leaf.res_form)},
+                {"nearer_to_fp64", leaf.nearer_to_fp64}};
+  for (const auto &[name, member] : leaf_numbers)
+    value[name] = json_number(leaf.*member);
+  for (const auto &[name, member] : leaf_integers)
+    value[name] = leaf.*member;
+  return value;
 }
 
+/// Older journals lack some of them.
 LeafReport leaf_from(const json &value) {
   LeafReport leaf;
   leaf.path = value.at("path");
-  leaf.argument = static_cast<int>(integer_from_json(value.value("argument", json(-1)))); // not in older journals
+  leaf.argument = static_cast<int>(integer_from_json(value.value("argument", json(-1))));
   leaf.same = value.at("same");
   for (const auto &kind : value.at("kinds"))
     leaf.kinds.push_back(failure_kind_from(kind));
   leaf.message = value.at("message");
   leaf.ref_type = value.at("ref_type");
   leaf.res_type = value.at("res_type");
-  leaf.ref_form = form_from(value.value("ref_form", json())); // nor are these two
+  leaf.ref_form = form_from(value.value("ref_form", json()));
   leaf.res_form = form_from(value.value("res_form", json()));
-  leaf.ref_error = number_from_json(value.at("ref_error"));
-  leaf.res_error = number_from_json(value.at("res_error"));
-  leaf.ref_max_error = number_from_json(value.value("ref_max_error", json())); // not in older journals
   leaf.nearer_to_fp64 = value.value("nearer_to_fp64", false);
-  leaf.multiplier = number_from_json(value.at("multiplier"));
-  leaf.max_abs_error = number_from_json(value.at("max_abs_error"));
-  leaf.max_rel_error = number_from_json(value.at("max_rel_error"));
-  leaf.worst_index = integer_from_json(value.at("worst_index"));
-  leaf.ref_at_worst = number_from_json(value.at("ref_at_worst"));
-  leaf.res_at_worst = number_from_json(value.at("res_at_worst"));
-  leaf.ref_nan = integer_from_json(value.at("ref_nan"));
-  leaf.ref_inf = integer_from_json(value.at("ref_inf"));
-  leaf.res_nan = integer_from_json(value.at("res_nan"));
-  leaf.res_inf = integer_from_json(value.at("res_inf"));
-  leaf.special_index = integer_from_json(value.value("special_index", json(-1))); // nor are these in older journals
-  leaf.ref_special = number_from_json(value.value("ref_special", json()));
-  leaf.res_special = number_from_json(value.value("res_special", json()));
+  for (const auto &[name, member] : leaf_numbers)
+    leaf.*member = number_from_json(value.value(name, json()));
+  for (const auto &[name, member] : leaf_integers)
+    leaf.*member = integer_from_json(value.value(name, json(-1)));
   return leaf;
 }
 

@@ -7,8 +7,8 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "pipeline/convert.h"
+#include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
-#include "pipeline/own_generator.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
 
@@ -53,10 +53,6 @@ bool is_one_backend(const Options &options) {
   return split_backend_names(options.backends).size() <= 1;
 }
 
-bool times_are_wanted(const Options &options) {
-  return options.timing.value_or(is_one_backend(options));
-}
-
 /// One graph of the model. It is loaded for the first backend that can be used. The others have it from there, with
 /// what eager did, unless it is one of several, which memory need not hold all at once.
 struct OpenGraph {
@@ -90,7 +86,7 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
   if (verdict.eager_failed)
     log::error(eager_problem(session, verdict));
   warn_of_missing_reference(session, verdict);
-  const RunFacts facts = run_facts(session, rate, times_are_wanted(options));
+  const RunFacts facts = run_facts(session, rate, options.timing.value_or(is_one_backend(options)));
   Ran ran{verdict.eager_failed ? EagerNotReproducible : rate.failed >= options.need ? 1 : 0, ""};
   progress.finish();
   if (options.json)

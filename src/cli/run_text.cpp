@@ -2,10 +2,10 @@
 #include "cli/run_text.h"
 
 #include "check/verdict_text.h"
-#include "core/json_number.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
+#include "repro/reported.h"
 #include "repro_minify/backend_parts.h"
 
 #include <nlohmann/json.hpp>
@@ -147,13 +147,6 @@ nlohmann::json timing_json(const std::optional<Timing> &timing) {
           {"compile_seconds", timing->compile_seconds}};
 }
 
-nlohmann::json nature_json(const std::optional<Nature> &nature) {
-  if (!nature)
-    return nullptr;
-  return {
-      {"kind", to_string(nature->kind)}, {"why", nature->why}, {"units_in_the_last_place", json_number(nature->units)}};
-}
-
 nlohmann::json settings_json(const RunSettings &settings) {
   return {{"device", settings.device.str()},
           {"seed", settings.seed},
@@ -224,7 +217,6 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
   nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
-  const std::optional<double> finer = sum_tolerance(verdict);
   const nlohmann::json result = {
       {"model", session.shown_path()},
       {"converted", session.options.conversion ? nlohmann::json(to_string(*session.options.conversion)) : nullptr},
@@ -239,10 +231,9 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
         {"left_out", verdict.left_out},
         {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
         {"lets_whole_numbers_pass", lets_whole_numbers_pass(verdict)},
-        {"sum_tolerance", finer ? nlohmann::json(*finer) : nlohmann::json(nullptr)},
+        {"sum_tolerance", if_known(sum_tolerance(verdict))},
         {"nature", nature_json(facts.nature)},
-        {"reads_unwritten_memory",
-         facts.reads_unwritten ? nlohmann::json(*facts.reads_unwritten) : nlohmann::json(nullptr)}}},
+        {"reads_unwritten_memory", if_known(facts.reads_unwritten)}}},
       {"rate", {{"failed", rate.failed}, {"runs", rate.runs}, {"need", session.options.repetition.need}}},
       {"timing", timing_json(facts.timing)},
       {"settings", settings_json(session.settings())},

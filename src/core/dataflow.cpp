@@ -1,10 +1,7 @@
 #include "core/dataflow.h"
 
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/breadth_first_search.hpp>
-#include <boost/graph/connected_components.hpp>
 #include <boost/graph/dominator_tree.hpp>
-#include <boost/graph/filtered_graph.hpp>
 #include <boost/graph/graphviz.hpp>
 #include <boost/graph/strong_components.hpp>
 #include <boost/graph/topological_sort.hpp>
@@ -12,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -24,16 +20,8 @@ namespace repro_minify {
 namespace {
 
 using DirectedGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
-// It is bidirectional because walking all edges of a directed graph makes GCC 12 warn inside Boost.
-using PictureGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
-using UndirectedGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
-
-/// The vertex filter of a subgraph. A pointer, because Boost copies filters freely and default-constructs them.
-struct IsMember {
-  const std::vector<char> *members = nullptr;
-  bool operator()(std::size_t node) const { return (*members)[node] != 0; }
-};
-using Subgraph = boost::filtered_graph<UndirectedGraph, boost::keep_all, IsMember>;
+// For pictures too, because walking all edges of a directed graph makes GCC 12 warn inside Boost.
+using BidirectionalGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 
 std::vector<char> membership(int size, const IndexSet &nodes) {
   std::vector<char> members(static_cast<std::size_t>(size), 0);
@@ -59,17 +47,6 @@ std::vector<int> order_makers_first(const std::vector<IndexSet> &producers) {
   return order;
 }
 
-class DistanceRecorder : public boost::default_bfs_visitor {
-public:
-  explicit DistanceRecorder(std::vector<int> &distances) : distances_(distances) {}
-  template <typename Edge, typename Graph> void tree_edge(Edge edge, const Graph &graph) const {
-    distances_[target(edge, graph)] = distances_[source(edge, graph)] + 1;
-  }
-
-private:
-  std::vector<int> &distances_;
-};
-
 /// The text of a quoted DOT string. Boost's own escaping leaves backslashes alone, so that a label that ends in one
 /// would swallow the closing quote; and Graphviz reads HTML entities even in plain strings.
 std::string escape_label(std::string_view label) {
@@ -91,10 +68,6 @@ std::string escape_label(std::string_view label) {
 
 } // namespace
 
-struct Dataflow::Neighbours {
-  UndirectedGraph graph;
-};
-
 Dataflow::Dataflow(int size, const std::vector<std::pair<int, int>> &def_uses) {
   if (size < 0)
     throw std::invalid_argument("a dataflow graph cannot have a negative number of nodes");
@@ -113,11 +86,6 @@ Dataflow::Dataflow(int size, const std::vector<std::pair<int, int>> &def_uses) {
       side.erase(std::unique(side.begin(), side.end()), side.end());
     }
   topological_order_ = order_makers_first(producers_);
-  auto neighbours = std::make_shared<Neighbours>(Neighbours{UndirectedGraph(producers_.size())});
-  for (std::size_t node = 0; node < producers_.size(); ++node)
-    for (int producer : producers_[node])
-      boost::add_edge(static_cast<std::size_t>(producer), node, neighbours->graph);
-  neighbours_ = std::move(neighbours);
 }
 
 int Dataflow::size() const {
@@ -137,19 +105,19 @@ const std::vector<int> &Dataflow::topological_order() const {
 }
 
 std::vector<int> Dataflow::undirected_distances(const IndexSet &from, const IndexSet &within) const {
-  std::vector<char> members = membership(size(), within);
-  std::vector<int> distances(members.size(), size());
+  std::vector<char> open = membership(size(), within);
+  std::vector<int> distances(open.size(), size()), reached(from);
   for (int node : from) {
-    members.at(static_cast<std::size_t>(node)) = 1;
+    open.at(static_cast<std::size_t>(node)) = 0;
     distances[static_cast<std::size_t>(node)] = 0;
   }
-  const Subgraph subgraph(neighbours_->graph, {}, IsMember{&members});
-  // Sized for the whole graph: vertices of a filtered graph keep their index.
-  std::vector<boost::default_color_type> colours(members.size());
-  const auto index = boost::get(boost::vertex_index, neighbours_->graph);
-  boost::queue<std::size_t> queue;
-  boost::breadth_first_search(subgraph, from.begin(), from.end(), queue, DistanceRecorder(distances),
-                              boost::make_iterator_property_map(colours.begin(), index));
+  for (std::size_t next = 0; next < reached.size(); ++next)
+    for (const IndexSet *neighbours : {&producers(reached[next]), &consumers(reached[next])})
+      for (int neighbour : *neighbours)
+        if (std::exchange(open[static_cast<std::size_t>(neighbour)], 0)) {
+          distances[static_cast<std::size_t>(neighbour)] = distances[static_cast<std::size_t>(reached[next])] + 1;
+          reached.push_back(neighbour);
+        }
   return distances;
 }
 
@@ -164,25 +132,9 @@ IndexSet Dataflow::ball(const IndexSet &centre, int radius, const IndexSet &with
   return inside;
 }
 
-std::vector<IndexSet> Dataflow::components(const IndexSet &within) const {
-  const std::vector<char> members = membership(size(), within);
-  const Subgraph subgraph(neighbours_->graph, {}, IsMember{&members});
-  std::vector<boost::default_color_type> colours(members.size());
-  std::vector<std::size_t> component_of(members.size());
-  const auto index = boost::get(boost::vertex_index, neighbours_->graph);
-  const std::size_t count =
-      boost::connected_components(subgraph, boost::make_iterator_property_map(component_of.begin(), index),
-                                  boost::color_map(boost::make_iterator_property_map(colours.begin(), index)));
-  // Boost numbers components in the order in which it meets their first vertex, which is the order promised.
-  std::vector<IndexSet> components(count);
-  for (int node : within)
-    components[component_of[static_cast<std::size_t>(node)]].push_back(node);
-  return components;
-}
-
 void Dataflow::write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked,
                               const std::vector<std::string> &fills) const {
-  PictureGraph graph(producers_.size());
+  BidirectionalGraph graph(producers_.size());
   for (std::size_t node = 0; node < producers_.size(); ++node)
     for (int producer : producers_[node])
       boost::add_edge(static_cast<std::size_t>(producer), node, graph);
@@ -200,11 +152,10 @@ void Dataflow::write_graphviz(std::ostream &out, const std::vector<std::string> 
 }
 
 std::vector<int> immediate_dominators(const Dataflow &dataflow) {
-  using FlowGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
   const auto size = static_cast<std::size_t>(dataflow.size());
   // Boost wants one entry: a vertex that leads to every node without producers.
   const std::size_t root = size;
-  FlowGraph graph(size + 1);
+  BidirectionalGraph graph(size + 1);
   for (std::size_t node = 0; node < size; ++node) {
     const IndexSet &producers = dataflow.producers(static_cast<int>(node));
     if (producers.empty())
@@ -223,7 +174,7 @@ std::vector<int> immediate_dominators(const Dataflow &dataflow) {
 }
 
 std::vector<int> strong_components(int size, const std::vector<std::pair<int, int>> &edges) {
-  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(static_cast<std::size_t>(size));
+  DirectedGraph graph(static_cast<std::size_t>(size));
   for (const auto &[from, to] : edges)
     boost::add_edge(static_cast<std::size_t>(from), static_cast<std::size_t>(to), graph);
   std::vector<std::size_t> found(static_cast<std::size_t>(size));

@@ -1,16 +1,14 @@
-// The dataflow view of a Program, in terms of indices: one vertex per node, one edge per def-use, held by Boost.Graph.
+// The dataflow view of a Program, in terms of indices: one vertex per node, one edge per def-use. Boost.Graph sorts
+// and draws it, and finds dominators and components.
 #pragma once
 
 #include <cstddef>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace repro_minify {
-
-// The dataflow view of a Program: one vertex per node, one edge per def-use, held by Boost.Graph.
 
 /// A set of node indices, sorted and without duplicates.
 using IndexSet = std::vector<int>;
@@ -33,20 +31,15 @@ public:
   std::vector<int> undirected_distances(const IndexSet &from, const IndexSet &within) const;
   /// The nodes of `within` at most `radius` hops (either direction, inside `within`) from `centre`, `centre` included.
   IndexSet ball(const IndexSet &centre, int radius, const IndexSet &within) const;
-  /// Weakly connected components of the subgraph on `within`, each sorted, ordered by first node.
-  std::vector<IndexSet> components(const IndexSet &within) const;
   /// Writes DOT. `labels[i]` is escaped here, it may hold any text. A node with a fill ("#rrggbb") has that colour;
   /// nodes of `marked` are filled, or outlined in red where fills are given.
   void write_graphviz(std::ostream &out, const std::vector<std::string> &labels, const IndexSet &marked = {},
                       const std::vector<std::string> &fills = {}) const;
 
 private:
-  struct Neighbours; ///< the Boost graph; kept out of this header because Boost.Graph is slow to compile
-
   std::vector<IndexSet> producers_;
   std::vector<IndexSet> consumers_;
   std::vector<int> topological_order_;
-  std::shared_ptr<const Neighbours> neighbours_; ///< immutable, hence shared by copies
 };
 
 // Dominators: the nodes that every path to a node passes through, such as the value that a whole stretch of a graph

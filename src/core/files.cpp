@@ -103,8 +103,6 @@ bool make_private(const fs::path &folder) {
          ((status.st_mode & 0777) == 0700 || chmod(folder.c_str(), 0700) == 0);
 }
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view prefix = "repro-minify.";
 constexpr std::string_view not_locked_yet = "repro-minify-new.";
 constexpr size_t random_letters = 6;

@@ -62,8 +62,6 @@ bool is_executable(const fs::path &path) {
   become_program(start.words);
 }
 
-namespace fs = std::filesystem;
-
 bool is_identifier(std::string_view word) {
   const auto is_of_a_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
   return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
@@ -158,8 +156,6 @@ std::string no_module_because(const std::string &module) {
   }
   return "";
 }
-
-namespace fs = std::filesystem;
 
 std::string folder_of_loaded_library(const std::string &name) {
   void *library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);

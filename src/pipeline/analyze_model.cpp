@@ -2,7 +2,6 @@
 
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
-#include "program/libtorch_version.h"
 #include "repro/page.h"
 #include "repro/results_folder.h"
 #include "tasks/sandbox.h"
@@ -54,12 +53,8 @@ Analysis analyze_model(Session &session, const Verdict &original) {
 }
 
 void write_analysis(const Analysis &analysis, const Session &session, const std::string &folder) {
-  write_analysis_page({.analysis = analysis,
-                       .model = std::filesystem::path(session.model.path).filename().string(),
-                       .backend = session.backend->name(),
-                       .version = REPRO_MINIFY_VERSION,
-                       .torch_version = libtorch_version()},
-                      folder);
+  const std::string model = std::filesystem::path(session.model.path).filename().string();
+  write_analysis_page(analysis, model, session.backend->name(), folder);
   write_atomically(folder + "/analysis.json", to_json(analysis) + "\n");
   write_atomically(folder + "/analysis.dot", to_dot(analysis));
   const std::string svg = folder + "/analysis.svg";

@@ -17,10 +17,6 @@ namespace fs = std::filesystem;
 
 enum OracleExit { Interesting = 0, AlsoInteresting = 101, Skip = 125, NotExecutable = 126, NotFound = 127 };
 
-bool comes_from_outside(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-}
-
 /// Runs the program in the process group of the caller, so that a signal that kills that group kills it too; a caller
 /// that is killed alone does not leave it behind. The status as waitpid() has it; nothing where no process can be made.
 std::optional<int> run_program(const std::string &program, const std::string &model) {
@@ -56,19 +52,19 @@ bool is_also_interesting(std::optional<int> status) {
 }
 
 /// In the child: writes the candidate, asks, cleans up, or puts it aside.
-void judge_candidate(const Program &program, const ExternalOracleOptions &options, Child &child) {
+void judge_candidate(const Program &program, const std::string &oracle, const fs::path &all, bool grad, Child &child) {
   const std::string name = canonical_hash(program);
-  const fs::path folder = fs::path(options.work_folder) / name;
+  const fs::path folder = all / "candidates" / name, aside = all / "also-interesting";
   child.stage("saving the candidate");
   fs::create_directories(folder);
-  save_program(program, folder.string(), options.grad, "candidate");
+  save_program(program, folder.string(), grad, "candidate");
   child.stage("oracle");
-  const std::optional<int> status = run_program(options.program, (folder / "candidate.pt").string());
+  const std::optional<int> status = run_program(oracle, (folder / "candidate.pt").string());
   child.reply(to_json(verdict_of_status(status)));
   std::error_code ignored;
   if (is_also_interesting(status)) {
-    fs::create_directories(options.aside_folder, ignored);
-    fs::rename(folder, fs::path(options.aside_folder) / name, ignored); // there already: the same candidate
+    fs::create_directories(aside, ignored);
+    fs::rename(folder, aside / name, ignored); // there already: the same candidate
   }
   fs::remove_all(folder, ignored);
 }
@@ -101,19 +97,19 @@ private:
 
 } // namespace
 
-InterestingnessTest external_oracle(const ExternalOracleOptions &options) {
+InterestingnessTest external_oracle(const std::string &program, const std::string &folder, bool grad) {
   InterestingnessTest test;
-  test.name = "oracle:" + options.program;
-  test.identity = [options] {
+  test.name = "oracle:" + program;
+  test.identity = [program, grad] {
     Identity identity;
-    identity.add("the oracle's path", options.program);
-    identity.add_file("the oracle", options.program);
-    identity.add("gradients", options.grad);
+    identity.add("the oracle's path", program);
+    identity.add_file("the oracle", program);
+    identity.add("gradients", grad);
     return identity;
   };
-  test.settings.grad = options.grad;
-  test.job = [options](std::shared_ptr<const Program> program) -> Job {
-    return [options, program](Child &child) { judge_candidate(*program, options, child); };
+  test.settings.grad = grad;
+  test.job = [=](std::shared_ptr<const Program> candidate) -> Job {
+    return [=](Child &child) { judge_candidate(*candidate, program, folder, grad, child); };
   };
   test.verdict_of = oracle_verdict;
   return test;

@@ -326,17 +326,12 @@ void finish_package(MinifyJob &job, const Program &program, PackageTask &task) {
     write_runner(program, job.facts, job.folder);
 }
 
-/// Takes the package if it is made by now, before repro.cpp is written for it: if there is none, job.facts say why.
-void look_at_package(MinifyJob &job, const Program &program, PackageTask &task) {
-  if (task && (task->has_ended() || job.options().listener.stops()))
-    finish_package(job, program, task);
-}
-
 /// Writes repro.cpp, confirms reduced.pt beside that, and runs both repros; the other backends are asked while the
 /// compiler works. `interrupted`: they are not asked at all.
 void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &program, PackageTask &package,
                       bool interrupted) {
-  look_at_package(job, program, package);
+  if (package && (package->has_ended() || stops(job))) // if there is none, repro.cpp is not written for it
+    finish_package(job, program, package);
   const auto repro = begin_repro_cpp(job, program);
   const auto begin = std::chrono::steady_clock::now();
   const bool confirmed = !job.facts.interrupted && confirm_saved(job);

@@ -6,7 +6,6 @@
 #include "core/programs.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
-#include "pipeline/own_generator.h"
 #include "program/compute.h"
 #include "program/libtorch_version.h"
 #include "program/operator_libraries.h"
@@ -223,13 +222,6 @@ Result hand_back(MinifyJob &job) {
   return finished(job, Result::Ending::HandedBack, std::move(shown));
 }
 
-Result does_not_fail(std::string why) {
-  Result result;
-  result.ending = Result::Ending::DoesNotFail;
-  result.why = std::move(why);
-  return result;
-}
-
 /// With a listener that also asks for the end once the time budget is spent, as an interruption would: it ends whatever
 /// is being done. Not before `begun`: what comes before the search has to be there for anything to be kept.
 MinifyOptions within_budget(MinifyOptions options, std::chrono::steady_clock::time_point begin,
@@ -262,7 +254,7 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   require_free(given.folder, given.force || resumes);
   const auto opened = open_one_graph(model_path, given);
   if (!opened)
-    return does_not_fail(none_fails(model_path));
+    return ended(Result::Ending::DoesNotFail, none_fails(model_path));
   const MinifyOptions &options = *opened;
   Session session(model_path, options);
   MinifyJob job{session, options.folder, begin, asked.listener.interrupted};

@@ -1,8 +1,11 @@
-// All failures of a model: one after the other, each in what the ones before it have left.
+// All failures of a model: one after the other, each in what the ones before it have left; and the page of them.
+#include "core/files.h"
 #include "pipeline/open_model.h"
 #include "repro/bug_key.h"
-#include "repro/failures_page.h"
+#include "repro/render.h"
+#include "repro/reported.h"
 #include "repro/results_folder.h"
+#include "repro/triage.h"
 #include "repro_minify/minify.h"
 
 #include <algorithm>
@@ -14,8 +17,64 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 constexpr int most_failures = 100; ///< a model that has more has another problem
+
+/// Returns repro.py, or the program alone where this run has written none.
+std::string code_of(const Result &failure) {
+  const std::string script = failure.folder + "/repro.py";
+  return is_of_this_run(script) ? read_file(script) : program_text(*failure.program);
+}
+
+json failure_json(const Result &failure) {
+  const ReproFacts &facts = failure.facts;
+  return {{"headline", headline(*failure.program, facts)},
+          {"folder", fs::path(failure.folder).filename().string()},
+          {"kind", to_string(facts.signature.kind)},
+          {"guilty", facts.bisection && facts.bisection->guilty ? json(*facts.bisection->guilty) : json(nullptr)},
+          {"places", failure.places},
+          {"operators_before", facts.before.operators},
+          {"operators_after", facts.after.operators},
+          {"checks", facts.checks},
+          {"verified", is_verified(facts)}};
+}
+
+json files_of(const Result &failure) {
+  json files = json::array();
+  for (const char *name : {"report.html", "issue.md", "repro.py", "test_repro.py", "repro.cpp"})
+    if (is_of_this_run(failure.folder + "/" + name))
+      files.push_back({{"name", name}, {"link", fs::path(failure.folder).filename().string() + "/" + name}});
+  return files;
+}
+
+std::string counted(size_t count, const std::string &word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+/// Writes index.html and failures.json into the folder. `model`: its path, or nothing. Throws UserError where they
+/// cannot be written.
+void write_failures(const AllFailures &found, const std::string &model, const std::string &folder) {
+  json list = json::array(), entries = json::array();
+  for (const Result &failure : found.failures) {
+    list.push_back(failure_json(failure));
+    json entry = list.back();
+    entry["code"] = code_of(failure);
+    entry["files"] = files_of(failure);
+    entry["places_in_words"] = counted(static_cast<size_t>(failure.places), "place");
+    entry["guilty"] = list.back().at("guilty").is_null() ? "" : list.back().at("guilty");
+    entries.push_back(std::move(entry));
+  }
+  const json facts = {{"model", model}, {"passes", found.passes}, {"why", found.why}, {"failures", list}};
+  write_atomically(folder + "/failures.json", facts.dump(2, ' ', true, json::error_handler_t::replace) + "\n");
+  json values = {{"heading", counted(found.failures.size(), "failure") +
+                                 (model.empty() ? "" : " of " + fs::path(model).filename().string())},
+                 {"outcome", found.passes ? "Without what they need, the model passes."
+                                          : "Whether there are more is not known: " + found.why + "."},
+                 {"entries", entries}};
+  values.update(head_json());
+  write_atomically(folder + "/index.html", render("failures.html.tpl", values));
+}
 
 class Series {
 public:
@@ -119,17 +178,7 @@ private:
   void write_what_was_found() const {
     if (options_.settings)
       write_atomically(options_.folder + "/config.toml", options_.settings({}));
-    write_failures(page(), options_.folder);
-  }
-
-  FailuresPage page() const {
-    FailuresPage page;
-    page.model = options_.anonymous ? "" : found_.failures.front().facts.model_path;
-    page.passes = found_.passes;
-    page.why = found_.why;
-    for (const Result &failure : found_.failures)
-      page.failures.push_back({failure.facts, *failure.program, failure.folder, failure.places});
-    return page;
+    write_failures(found_, options_.anonymous ? "" : found_.failures.front().facts.model_path, options_.folder);
   }
 
   double seconds_so_far() const {

@@ -16,13 +16,13 @@
 
 namespace repro_minify {
 
-/// The program that the search began with, as report.html shows it.
-struct Picture {
-  std::shared_ptr<const Recording> original = {}; ///< null: there is none
-  std::shared_ptr<Analyzer> analysis = {};        ///< null: the graph has to do without values
-};
-
 struct MinifyJob {
+  /// The program that the search began with, as report.html shows it.
+  struct Picture {
+    std::shared_ptr<const Recording> original; ///< null: there is none
+    std::shared_ptr<Analyzer> analysis;        ///< null: the graph has to do without values
+  };
+
   Session &session;
   std::string folder;
   std::chrono::steady_clock::time_point begin; ///< of the whole job
@@ -48,6 +48,9 @@ struct MinifyJob {
 
 // The first question: does the model, as it was given, fail in a way that can be reduced?
 
+/// Returns the end of a job that reduces nothing.
+Result ended(Result::Ending ending, std::string why);
+
 /// Why there is nothing to reduce, as the end of the job; nothing: go on. Throws UserError for a model that cannot be
 /// checked at all.
 std::optional<Result> nothing_to_reduce(const Session &session, const FailureRate &rate);
@@ -55,6 +58,18 @@ std::optional<Result> nothing_to_reduce(const Session &session, const FailureRat
 /// A test that is always true would be reduced to nothing (throws UserError), and one that is not sure of itself to
 /// anything: then the end of the job. Nothing for a check under a backend.
 std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate);
+
+/// TorchInductor draws random numbers by a generator of its own, which a check replaces by eager's
+/// (`torch._inductor.config.fallback_random`), as their values could not be compared. What its own generator gets wrong
+/// is not seen then: a dtype, or an exception.
+///
+/// Checks a model that passes under TorchInductor and draws random numbers once more, with TorchInductor's generator.
+/// Returns the session's options with `fallback_random=false` if it fails so in another way than by its values, which
+/// differ in any case; nothing otherwise, and where the user has set that entry. Throws Interrupted.
+std::optional<MinifyOptions> options_with_own_generator(const Session &session, const FailureRate &rate);
+
+/// The model's graph with what it calls inlined; where that cannot be, what it calls is not seen.
+std::shared_ptr<torch::jit::Graph> graph_as_called(const Session &session);
 
 /// The search. What fails as a Program and no longer as its file is searched for once more, each candidate as its file.
 /// The result is in `job.folder` as reduced.pt and inputs.pt.
@@ -156,16 +171,10 @@ RestOfModel rest_of_model(Session &session, const Flattened &model, const Progra
 //
 // Any other exit code counts as 1; a program that cannot be started (126, 127), is killed or takes too long, as 125.
 
-struct ExternalOracleOptions {
-  std::string program;      ///< path of an executable file
-  std::string work_folder;  ///< candidates are written here while they are judged; removed afterwards
-  std::string aside_folder; ///< where candidates that answered 101 are kept
-  bool grad = false;        ///< whether saved candidates keep requires_grad
-};
-
 /// The program gets one argument: the path of candidate.pt, with its inputs.pt beside it. It runs where we were
-/// started, with what it prints kept for messages.
-InterestingnessTest external_oracle(const ExternalOracleOptions &options);
+/// started, with what it prints kept for messages. Candidates lie in FOLDER/candidates while they are judged; those
+/// that it answers 101 to are kept in FOLDER/also-interesting. `grad`: they are saved with requires_grad.
+InterestingnessTest external_oracle(const std::string &program, const std::string &folder, bool grad);
 
 /// The job that asks about a file as it is.
 Job ask_oracle(const std::string &program, const std::string &model);

@@ -2,6 +2,12 @@
 #include "pipeline/convert.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
+#include "program/surgery.h"
+#include "repro_minify/backend_parts.h"
+
+#include <algorithm>
+#include <exception>
+#include <string>
 
 namespace repro_minify {
 namespace {
@@ -46,14 +52,29 @@ bool nothing_was_compiled(const Verdict &verdict) {
   return verdict.coverage && verdict.coverage->compiled == 0;
 }
 
+constexpr const char *entry = "fallback_random";
+
+bool is_set_by_user(const BackendOptions &options) {
+  return std::any_of(options.inductor_config.begin(), options.inductor_config.end(),
+                     [](const std::string &text) { return text.starts_with(std::string(entry) + "="); });
+}
+
+/// Values differ by the generator alone, and sizes may hang on values.
+bool shows_more_than_values(const Verdict &verdict) {
+  if (verdict.outcome != Verdict::Outcome::Fail || verdict.eager_failed)
+    return false;
+  const FailureKind kind = verdict.signatures.front().kind;
+  return kind == FailureKind::Dtype || kind == FailureKind::Exception || kind == FailureKind::Crash;
+}
+
+} // namespace
+
 Result ended(Result::Ending ending, std::string why) {
   Result result;
   result.ending = ending;
   result.why = std::move(why);
   return result;
 }
-
-} // namespace
 
 std::optional<Result> nothing_to_reduce(const Session &session, const FailureRate &rate) {
   require_checkable(session, rate.verdict);
@@ -93,6 +114,31 @@ std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate
   return ended(Result::Ending::EagerNotReproducible, "--oracle " + options.oracle + ": changes its mind about " +
                                                          session.shown_path() + " (" + again.message +
                                                          "); for one that is not always sure give --repeat N --need M");
+}
+
+std::optional<MinifyOptions> options_with_own_generator(const Session &session, const FailureRate &rate) {
+  const MinifyOptions &options = session.options;
+  const auto *settings = session.backend->parts().library_settings;
+  if (!settings || rate.verdict.outcome != Verdict::Outcome::Pass || is_set_by_user(options.backend_options) ||
+      !session.oracle.empty() || !draws_random_numbers(*graph_as_called(session)))
+    return std::nullopt;
+  const std::string setting = std::string(entry) + "=false";
+  const Verdict verdict = check(session.original(), settings->under({setting}), session.check, session.limits());
+  options.listener.throw_if_interrupted();
+  if (!shows_more_than_values(verdict))
+    return std::nullopt;
+  options.listener.say(Severity::Info, session.shown_path() +
+                                           ": passes with the random numbers that eager draws; with those of "
+                                           "TorchInductor (--inductor-config " +
+                                           setting + ") it does not");
+  MinifyOptions own = options;
+  own.backend_options.inductor_config.push_back(setting);
+  if (options.settings)
+    own.settings = [given = options.settings, entries = own.backend_options.inductor_config](SettingsChanges changes) {
+      changes["inductor-config"] = entries;
+      return given(changes);
+    };
+  return own;
 }
 
 } // namespace repro_minify

@@ -19,26 +19,6 @@ double seconds_for_search(const MinifyJob &job) {
   return std::max(0.001, budget - std::min(budget / 3, most_for_the_rest) - job.seconds_so_far());
 }
 
-/// The best so far, on disk while the search goes on. Nothing is lost if we are killed: the journal leads back to here.
-/// A file for each small step forward would cost more than the step.
-class SaveNowAndThen {
-public:
-  SaveNowAndThen(std::string folder, bool grad) : folder_(std::move(folder)), grad_(grad) {}
-
-  void operator()(const Program &program) {
-    if (Clock::now() - last_ < std::chrono::milliseconds(500))
-      return;
-    save_program(program, folder_, grad_, "reduced", /*durable=*/false);
-    last_ = Clock::now();
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  std::string folder_;
-  bool grad_;
-  Clock::time_point last_{}; ///< the machine's start: the first is saved
-};
-
 ReduceOptions reduce_options_of(MinifyJob &job, std::shared_ptr<Journal> journal) {
   const MinifyOptions &options = job.options();
   ReduceOptions how;
@@ -85,10 +65,16 @@ Reduction search_once(MinifyJob &job, const Flattened &flattened, const Interest
   how.also_required = std::move(also_required);
   if (const auto &begun = job.options().listener.begun)
     begun(flattened.before);
-  SaveNowAndThen save(job.folder, job.options().check.grad);
+  // The best so far is on disk while the search goes on. Nothing is lost if we are killed: the journal leads back to
+  // here. A file for each small step forward would cost more than the step.
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_saved{}; // the machine's start: the first is saved
   how.on_improved = [&](const Program &program) {
     try {
-      save(program);
+      if (Clock::now() - last_saved >= std::chrono::milliseconds(500)) {
+        save_program(program, job.folder, job.options().check.grad, "reduced", /*durable=*/false);
+        last_saved = Clock::now();
+      }
     } catch (const std::exception &error) { // the next one may find room; the last one is saved once more
       job.say(Severity::Detail, "the best so far is not saved: " + first_sentence(error.what()));
     }
@@ -163,9 +149,9 @@ std::optional<Reduction> search_for_what_shows_in_python(MinifyJob &job, const F
   const auto shows = [&job](const Program &program) { return shows_in_python(job, program); };
   if (!shows(flattened.program) || job.options().listener.stops())
     return std::nullopt;
-  job.say(Severity::Info, "repro.py of the reduced program passes in an interpreter of its own: the failure depends on "
-                          "what memory holds, or on what the text leaves out; reducing again, with each candidate "
-                          "run so as well");
+  job.say(Severity::Info, "repro.py of the reduced program does not fail in this way in an interpreter of its own: the "
+                          "failure depends on what memory holds, or on what the text leaves out; reducing again, with "
+                          "each candidate run so as well");
   Reduction reduction = with_earlier(search_once(job, flattened, job.session.test, nullptr, shows), earlier,
                                      /*is_continued=*/false);
   save_program(reduction.program, job.folder, job.options().check.grad);

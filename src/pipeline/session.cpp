@@ -3,7 +3,6 @@
 #include "backends/backend_registry.h"
 #include "check/compare_runs.h"
 #include "check/kept_runs.h"
-#include "check/operators.h"
 #include "check/unresolved.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
@@ -78,20 +77,8 @@ std::vector<std::shared_ptr<const Backend>> backends_of(const MinifyOptions &opt
 }
 
 InterestingnessTest test_of(const Session &session) {
-  const MinifyOptions &options = session.options;
-  if (session.oracle.empty())
-    return interestingness_test(session.backend, session.check);
-  const std::string &folder = options.folder;
-  return external_oracle({.program = session.oracle,
-                          .work_folder = folder + "/candidates",
-                          .aside_folder = folder + "/also-interesting",
-                          .grad = options.check.grad});
-}
-
-/// Waits for the backends, started while the model was read: they have to be there before the first check.
-void await_all(const std::vector<std::shared_ptr<const Backend>> &backends) {
-  for (const auto &backend : backends)
-    await_backend(*backend);
+  return session.oracle.empty() ? interestingness_test(session.backend, session.check)
+                                : external_oracle(session.oracle, session.options.folder, session.options.check.grad);
 }
 
 /// The longest time that the first check is waited for, unless the user sets another limit.
@@ -181,7 +168,8 @@ Session::Session(MinifyOptions given, const std::string &model_path, const Loade
     inputs = loaded->inputs;
   else
     load_inputs_of_model();
-  await_all(others);
+  for (const auto &each : others) // started while the model was read; the first check needs them
+    await_backend(*each);
   others.erase(others.begin());
 }
 
@@ -348,16 +336,6 @@ Verdict Session::ask(const Program &program, const Signature &wanted) {
   if (journal && !verdict.no_answer)
     journal->append(key, verdict, "flatten", size_of(program), is_wanted(verdict));
   return verdict;
-}
-
-std::string Session::unsteady_operators_in_words() const {
-  Program program;
-  try {
-    program = flatten_calls(model, inputs.values);
-  } catch (const std::exception &) {
-    program.graph = model.module.get_method(model.method).graph(); // what is called from it is not seen
-  }
-  return to_string(unsteady_operators(*program.graph, check.device, check.grad));
 }
 
 double Session::least_limit_of_a_hang() const {

@@ -1,5 +1,5 @@
+#include "check/operators.h"
 #include "pipeline/minify_job.h"
-
 #include "program/libtorch_version.h"
 #include "program/value_digest.h"
 #include "reduce/journal.h"
@@ -52,10 +52,19 @@ Identity identity_of(const Session &session) {
 
 // The words and refusals that the commands share for the verdict on the model itself: see session.h.
 
+std::shared_ptr<torch::jit::Graph> graph_as_called(const Session &session) {
+  try {
+    return flatten_calls(session.model, session.inputs.values).graph;
+  } catch (const std::exception &) {
+    return session.model.module.get_method(session.model.method).graph();
+  }
+}
+
 std::string eager_problem(const Session &session, const Verdict &verdict) {
   std::string text = session.shown_path() + ": eager itself failed: " + verdict.message;
-  if (const auto named = session.unsteady_operators_in_words(); !named.empty())
-    text += "; operators that need not give the same twice: " + named;
+  const auto unsteady = unsteady_operators(*graph_as_called(session), session.check.device, session.check.grad);
+  if (!unsteady.empty())
+    text += "; operators that need not give the same twice: " + to_string(unsteady);
   return text;
 }
 

@@ -36,15 +36,6 @@ std::string announcement(const ReproFacts &facts) {
          ", and later runs take 3 s)";
 }
 
-/// Calls `begin`, and ignores its exceptions: what cannot be begun early is begun where it is needed, and the error is
-/// reported then.
-template <typename Begin> void unless_in_trouble(const Begin &begin) {
-  try {
-    begin();
-  } catch (const std::exception &) {
-  }
-}
-
 } // namespace
 
 std::string python_of_repro(const MinifyJob &job) {
@@ -85,12 +76,12 @@ ScriptVerifier &Verifying::script() {
 void Verifying::prepare() {
   if (!is_wanted())
     return;
-  const Backend &backend = *job_.session.backend;
-  unless_in_trouble([&] {
+  try {
     auto repro = std::make_unique<ReproVerifier>();
-    repro->configure(backend, !job_.options().backend_options.libraries.empty());
+    repro->configure(*job_.session.backend, !job_.options().backend_options.libraries.empty());
     repro_ = std::move(repro);
-  });
+  } catch (const std::exception &) { // it is begun anew where it is needed, and the error is reported then
+  }
 }
 
 void Verifying::begin(const Program &program) {
@@ -131,12 +122,19 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
   if (!in_python)
     facts.script = script.finish(interrupted);
   facts.environment = environment.wait(interrupted);
-  if (job_.options().listener.stops())
+  if (job_.is_interrupted())
     return;
-  if (of_cpp)
+  if (job_.options().listener.stops()) { // the time budget was spent: repro.py counts if it was run by then
+    if (facts.script.verified.value_or(false)) {
+      take_script_alone();
+      if (of_cpp)
+        facts.verify_message = "repro.cpp was not built, as " + job_.why_cut_short();
+    }
+  } else if (of_cpp) {
     take(*of_cpp);
-  else
+  } else {
     take_script_alone();
+  }
 }
 
 Verification Verifying::verify_cpp(const Program &program, const std::function<bool()> &meanwhile,

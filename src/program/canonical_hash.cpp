@@ -163,38 +163,23 @@ private:
   }
 
   void hash_attribute(const Node *node, c10::Symbol name) {
+#define ONE_OR_SEVERAL(kind)                                                                                           \
+  case AttributeKind::kind:                                                                                            \
+    return add(node->kind(name));                                                                                      \
+  case AttributeKind::kind##s:                                                                                         \
+    return add_all(node->kind##s(name))
     switch (node->kindOf(name)) {
-    case AttributeKind::i:
-      return add(node->i(name));
-    case AttributeKind::is:
-      return add_all(node->is(name));
-    case AttributeKind::f:
-      return add(node->f(name));
-    case AttributeKind::fs:
-      return add_all(node->fs(name));
-    case AttributeKind::c:
-      return add(node->c(name));
-    case AttributeKind::cs:
-      return add_all(node->cs(name));
-    case AttributeKind::s:
-      return add(node->s(name));
-    case AttributeKind::ss:
-      return add_all(node->ss(name));
-    case AttributeKind::t:
-      return add(node->t(name));
-    case AttributeKind::ts:
-      return add_all(node->ts(name));
-    case AttributeKind::g:
-      return add(node->g(name));
-    case AttributeKind::gs:
-      return add_all(node->gs(name));
-    case AttributeKind::ty:
-      return add(node->ty(name));
-    case AttributeKind::tys:
-      return add_all(node->tys(name));
+      ONE_OR_SEVERAL(i);
+      ONE_OR_SEVERAL(f);
+      ONE_OR_SEVERAL(c);
+      ONE_OR_SEVERAL(s);
+      ONE_OR_SEVERAL(t);
+      ONE_OR_SEVERAL(g);
+      ONE_OR_SEVERAL(ty);
     case AttributeKind::ival:
       add_value(digest_, node->ival(name));
     }
+#undef ONE_OR_SEVERAL
   }
 
   Digest digest_;

@@ -49,13 +49,6 @@ void remove_unused_constants(Block *block) {
   }
 }
 
-bool has_blocks(const Block *block) {
-  for (const Node *node : block->nodes())
-    if (!node->blocks().empty())
-      return true;
-  return false;
-}
-
 /// Copies the nodes that were executed, in the order of execution.
 class PathCopier {
 public:
@@ -184,7 +177,7 @@ Program flatten_calls(const LoadedModel &model, const std::vector<c10::IValue> &
 }
 
 bool has_control_flow(const Program &program) {
-  return has_blocks(program.graph->block());
+  return any_node(program.graph->block(), [](const Node *node) { return !node->blocks().empty(); });
 }
 
 Program follow_decisions(const Program &program, const Decisions &decisions, size_t max_nodes) {

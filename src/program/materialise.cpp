@@ -122,28 +122,14 @@ Value *InputBuilder::materialise(const c10::IValue &value, const c10::TypePtr &t
 }
 
 bool can_materialise(const c10::IValue &value) {
-  if (value.isTuple()) {
-    for (const auto &element : value.toTupleRef().elements())
-      if (!can_materialise(element))
-        return false;
-    return true;
-  }
-  if (value.isList()) {
-    for (const c10::IValue &element : value.toListRef())
-      if (!can_materialise(element))
-        return false;
-    return true;
-  }
-  if (value.isGenericDict()) {
-    for (const auto &entry : value.toGenericDict())
-      if (!can_materialise(entry.value()))
-        return false;
-    return true;
-  }
-  if (value.isTensor()) // a oneDNN tensor cannot be saved, and one on the meta device has no values
-    return !value.toTensor().defined() || !(value.toTensor().is_mkldnn() || value.toTensor().is_meta());
-  return value.isInt() || value.isDouble() || value.isBool() || value.isString() || value.isNone() ||
-         value.isDevice() || value.isComplexDouble();
+  std::vector<c10::IValue> leaves;
+  flatten_value(value, leaves);
+  return std::all_of(leaves.begin(), leaves.end(), [](const c10::IValue &leaf) {
+    if (leaf.isTensor()) // a oneDNN tensor cannot be saved, and one on the meta device has no values
+      return !leaf.toTensor().defined() || !(leaf.toTensor().is_mkldnn() || leaf.toTensor().is_meta());
+    return leaf.isInt() || leaf.isDouble() || leaf.isBool() || leaf.isString() || leaf.isNone() || leaf.isDevice() ||
+           leaf.isComplexDouble() || leaf.isList(); // a list that is a leaf has numbers
+  });
 }
 
 } // namespace repro_minify

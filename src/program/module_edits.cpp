@@ -18,6 +18,7 @@ namespace {
 
 using torch::jit::Block;
 using torch::jit::Node;
+using torch::jit::Value;
 
 void for_each_node(Block *block, const std::function<void(Node *)> &visit) {
   const std::vector<Node *> nodes(block->nodes().begin(), block->nodes().end());
@@ -77,10 +78,6 @@ void redirect(Node *node, const Redirection &to) {
       replace(node, wanted);
   }
 }
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// The int64 that float64 (or complex128) has as a dtype argument, for the dtypes that the fp64 reference widens.
 std::optional<int64_t> widened_dtype_argument(int64_t dtype) {
@@ -176,15 +173,9 @@ void move_module(torch::jit::Module &module, c10::Device device) {
 }
 
 void widen_graph(Block *block) {
-  const std::vector<Node *> nodes(block->nodes().begin(), block->nodes().end());
-  for (Node *node : nodes) {
-    for (Block *inner : node->blocks())
-      widen_graph(inner);
-    if (node->kind() == torch::jit::prim::Constant)
-      widen_constant(node);
-    else
-      widen_dtype_arguments(node);
-  }
+  for_each_node(block, [](Node *node) {
+    node->kind() == torch::jit::prim::Constant ? widen_constant(node) : widen_dtype_arguments(node);
+  });
 }
 
 void widen_module(torch::jit::Module &module) {

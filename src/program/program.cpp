@@ -149,11 +149,6 @@ std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &
   return gone;
 }
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-
 bool returns_alias(const c10::FunctionSchema &schema) {
   for (const auto &result : schema.returns())
     if (result.alias_info())

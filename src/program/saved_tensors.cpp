@@ -48,25 +48,14 @@ std::vector<int64_t> integers(const Saved &value) {
 }
 
 at::ScalarType element_type(std::string_view storage) {
-  static const std::map<std::string_view, at::ScalarType> types = {{"DoubleStorage", at::kDouble},
-                                                                   {"FloatStorage", at::kFloat},
-                                                                   {"HalfStorage", at::kHalf},
-                                                                   {"BFloat16Storage", at::kBFloat16},
-                                                                   {"LongStorage", at::kLong},
-                                                                   {"IntStorage", at::kInt},
-                                                                   {"ShortStorage", at::kShort},
-                                                                   {"CharStorage", at::kChar},
-                                                                   {"ByteStorage", at::kByte},
-                                                                   {"UntypedStorage", at::kByte},
-                                                                   {"BoolStorage", at::kBool},
-                                                                   {"ComplexFloatStorage", at::kComplexFloat},
-                                                                   {"ComplexDoubleStorage", at::kComplexDouble},
-                                                                   {"QInt8Storage", at::kQInt8},
-                                                                   {"QUInt8Storage", at::kQUInt8},
-                                                                   {"QInt32Storage", at::kQInt32},
-                                                                   {"QUInt4x2Storage", at::kQUInt4x2},
-                                                                   {"QUInt2x4Storage", at::kQUInt2x4}};
-  return types.at(storage);
+  static const auto types = [] {
+    std::map<std::string, at::ScalarType> known = {{"UntypedStorage", at::kByte}};
+    for (int number = 0; number <= static_cast<int>(at::kQUInt2x4); ++number)
+      if (const auto type = static_cast<at::ScalarType>(number); type != at::kComplexHalf)
+        known.emplace(std::string(c10::toString(type)) + "Storage", type);
+    return known;
+  }();
+  return types.at(std::string(storage));
 }
 
 /// Where a tensor lies in its storage: all of it inside.

@@ -9,14 +9,24 @@
 
 namespace repro_minify {
 
-bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is) {
-  return std::any_of(block->nodes().begin(), block->nodes().end(), [&](const torch::jit::Node *node) {
+using torch::jit::Block;
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool any_node(const Block *block, const std::function<bool(const Node *)> &is) {
+  return std::any_of(block->nodes().begin(), block->nodes().end(), [&](const Node *node) {
     return is(node) || std::any_of(node->blocks().begin(), node->blocks().end(),
-                                   [&](const torch::jit::Block *inner) { return any_node(inner, is); });
+                                   [&](const Block *inner) { return any_node(inner, is); });
   });
 }
 
-bool writes(const torch::jit::Node *node) {
+const Node *outermost(const Node *node) {
+  while (node->owningBlock() != node->owningGraph()->block())
+    node = node->owningBlock()->owningNode();
+  return node;
+}
+
+bool writes(const Node *node) {
   const auto *schema = node->maybeSchema();
   return schema && schema->is_mutable();
 }
@@ -26,7 +36,7 @@ bool writes_to_something(const torch::jit::Graph &graph) {
 }
 
 bool draws_random_numbers(const torch::jit::Graph &graph) {
-  return any_node(graph.block(), [](const torch::jit::Node *node) { return node->isNondeterministic(); });
+  return any_node(graph.block(), [](const Node *node) { return node->isNondeterministic(); });
 }
 
 bool has_role(const Program &program, Role role) {
@@ -38,10 +48,6 @@ bool has_attributes(const Program &program) {
   return std::any_of(program.inputs.begin(), program.inputs.end(),
                      [](const ProgramInput &input) { return input.role != Role::Input; });
 }
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
 
 std::vector<Value *> paste_block(const Block *block, Node *before, const std::vector<Value *> &arguments) {
   std::unordered_map<const Value *, Value *> pasted;
@@ -114,9 +120,6 @@ bool is_written_to(const Value *value) {
 
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
-
 /// Deals the decisions of a run out to the nodes that they were made at.
 class PathWalk {
 public:
@@ -144,9 +147,6 @@ private:
   std::vector<std::vector<int64_t>> path_;
   size_t next_ = 0;
 };
-
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// Registered as operators, but all that their functions do is to say that the interpreter has an instruction for them.
 bool is_instruction(const Node *node) {

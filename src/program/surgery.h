@@ -17,6 +17,9 @@ namespace repro_minify {
 /// True if `is` is true of any node of the block.
 bool any_node(const torch::jit::Block *block, const std::function<bool(const torch::jit::Node *)> &is);
 
+/// Returns the node at the top level of its graph that this one is or is inside of.
+const torch::jit::Node *outermost(const torch::jit::Node *node);
+
 /// True if the operator writes to an operand, by its schema.
 bool writes(const torch::jit::Node *node);
 

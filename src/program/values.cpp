@@ -179,22 +179,11 @@ c10::IValue map_tensors(const c10::IValue &value, const std::function<at::Tensor
 }
 
 void for_each_tensor(const c10::IValue &value, const std::function<void(const at::Tensor &)> &visit) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined())
-      visit(value.toTensor());
-    return;
-  }
-  if (value.isTuple()) {
-    for (const auto &element : value.toTupleRef().elements())
-      for_each_tensor(element, visit);
-  } else if (value.isTensorList() ||
-             (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList())) {
-    for (const c10::IValue &element : value.toListRef())
-      for_each_tensor(element, visit);
-  } else if (value.isGenericDict()) {
-    for (const auto &entry : value.toGenericDict())
-      for_each_tensor(entry.value(), visit);
-  }
+  std::vector<c10::IValue> leaves;
+  flatten_value(value, leaves);
+  for (const auto &leaf : leaves)
+    if (leaf.isTensor() && leaf.toTensor().defined())
+      visit(leaf.toTensor());
 }
 
 void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves) {

@@ -38,7 +38,7 @@ private:
   std::vector<at::Tensor> kept_alive_; ///< so that no storage address is used twice
 };
 
-/// The tensors in a value, depth first.
+/// Visits the tensors among the leaves of flatten_value() that are defined.
 void for_each_tensor(const c10::IValue &value, const std::function<void(const at::Tensor &)> &visit);
 /// Lists, tuples and dicts (nested, in their own order) to their leaves; other values are leaves.
 void flatten_value(const c10::IValue &value, std::vector<c10::IValue> &leaves);

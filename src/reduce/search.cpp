@@ -125,7 +125,7 @@ Stage advance(const Stage &stage, const SearchContext &context, const Questioner
   return std::visit([&](const auto &current) { return advance(current, context, fails); }, stage);
 }
 
-SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options) {
+IndexSet minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options) {
   check(options, dataflow);
   const SearchContext context{dataflow, options, ranks(dataflow)};
   SearchRun interview(oracle, context, options.speculation_width);
@@ -134,7 +134,7 @@ SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &o
   // The certificate is the only way out, so the result is 1-minimal whenever there is one.
   Stage first =
       options.mostly_needed && options.certify ? Stage(Certify{std::move(kept)}) : TryGuesses{std::move(kept)};
-  return SearchResult{interview.run(std::move(first)), options.certify};
+  return interview.run(std::move(first));
 }
 
 } // namespace repro_minify

@@ -41,15 +41,11 @@ struct SearchOptions {
   int speculation_width = 1;
 };
 
-struct SearchResult {
-  IndexSet kept;    ///< was seen failing
-  bool one_minimal; ///< no single element of `kept` can go (each was tried)
-};
-
-/// Finds a 1-minimal failing subset of `start`, which must already have been seen failing. Also right when the oracle
-/// is not monotone: only sets that were seen failing are ever accepted.
+/// Finds a failing subset of `start`, which must already have been seen failing. With SearchOptions::certify no single
+/// element of it can go: each was tried. Also right when the oracle is not monotone: only sets that were seen failing
+/// are ever accepted.
 /// Throws std::invalid_argument for weights or labels that are not one per node, or a weight that is no number of 0 or
 /// more.
-SearchResult minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options);
+IndexSet minimize(const IndexSet &start, const Dataflow &dataflow, Oracle &oracle, const SearchOptions &options);
 
 } // namespace repro_minify

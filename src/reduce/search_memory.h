@@ -80,16 +80,28 @@ public:
   /// Seconds since the begin.
   using Clock = std::function<double()>;
   /// One that begins now.
-  static Clock clock();
+  static Clock clock() {
+    return [begin = std::chrono::steady_clock::now()] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+  }
 
   explicit Tally(Clock clock = Tally::clock()) : clock_(std::move(clock)) {}
 
   /// `seconds`: what the check itself took.
-  void answered(double seconds);
+  void answered(double seconds) {
+    ++checks_;
+    check_seconds_ += seconds;
+    unanswered_in_a_row_ = 0;
+  }
   /// The answer was known already.
   void recalled() { ++cached_; }
   /// However often asked.
-  void unanswered(const std::string &reason);
+  void unanswered(const std::string &reason) {
+    ++unanswered_;
+    ++unanswered_in_a_row_;
+    reasons_.insert(reason);
+  }
 
   double elapsed_seconds() const { return clock_(); }
   int checks() const { return checks_; }
@@ -99,9 +111,11 @@ public:
   int unanswered() const { return unanswered_; }
   const std::set<std::string> &reasons() const { return reasons_; }
   /// So many in a row had none that no other will have one.
-  bool nothing_answers() const;
+  bool nothing_answers() const { return unanswered_in_a_row_ >= most_unanswered_in_a_row; }
 
 private:
+  static constexpr int most_unanswered_in_a_row = 8;
+
   Clock clock_;
   int checks_ = 0, cached_ = 0;
   double check_seconds_ = 0;

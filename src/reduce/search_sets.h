@@ -60,12 +60,29 @@ struct Fingerprint {
   friend auto operator<=>(const Fingerprint &, const Fingerprint &) = default;
 };
 
-Fingerprint fingerprint(const IndexSet &set);
+inline Fingerprint fingerprint(const IndexSet &set) {
+  // The finaliser of SplitMix64: every bit of the input changes about half of the output.
+  const auto mix = [](std::uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31);
+  };
+  Fingerprint result{0x9e3779b97f4a7c15ULL, 0xd1b54a32d192ed03ULL};
+  for (int node : set) {
+    const auto word = static_cast<std::uint64_t>(static_cast<std::uint32_t>(node));
+    result.high = mix(result.high + word);
+    result.low = mix(result.low ^ (word * 0x9e3779b97f4a7c15ULL + 1));
+  }
+  return result;
+}
 
 class Answers {
 public:
-  std::optional<bool> find(const Fingerprint &set) const;
-  void remember(const Fingerprint &set, bool fails);
+  std::optional<bool> find(const Fingerprint &set) const {
+    const auto found = answers_.find(set);
+    return found == answers_.end() ? std::nullopt : std::optional<bool>(found->second);
+  }
+  void remember(const Fingerprint &set, bool fails) { answers_.emplace(set, fails); }
 
 private:
   struct Hash {

@@ -12,11 +12,6 @@ using nlohmann::json;
 constexpr const char *states[] = {"same", "differs", "fails", "unknown"};
 constexpr const char *parts[] = {nullptr, "cause", "carrier"};
 
-json part_json(AnalysisRow::Part part) {
-  const char *name = parts[static_cast<int>(part)];
-  return name ? json(name) : json(nullptr);
-}
-
 json worst_position(const LeafReport &report) {
   if (report.worst_index < 0 || !report.ref_form)
     return nullptr;
@@ -24,12 +19,13 @@ json worst_position(const LeafReport &report) {
 }
 
 json row_json(const AnalysisRow &row) {
+  const char *part = parts[static_cast<int>(row.part)];
   return {{"value", row.value},
           {"operator", row.op},
           {"source", row.source},
           {"reads", row.reads},
           {"state", states[static_cast<int>(row.state)]},
-          {"part", part_json(row.part)},
+          {"part", part ? json(part) : json(nullptr)},
           {"type", row.report.ref_type},
           {"eager_error", json_number(row.report.ref_error)},
           {"optimised_error", json_number(row.report.res_error)},

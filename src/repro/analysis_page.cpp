@@ -1,4 +1,5 @@
 // analysis.html: where the values part.
+#include "program/libtorch_version.h"
 #include "repro/page.h"
 #include "repro/plots.h"
 #include "repro/render.h"
@@ -32,30 +33,23 @@ std::string sentence_of(const Analysis &analysis) {
 
 } // namespace
 
-void write_analysis_page(const AnalysisPage &page, const std::string &folder) {
-  const Analysis &analysis = page.analysis;
+void write_analysis_page(const Analysis &analysis, const std::string &model, const std::string &backend,
+                         const std::string &folder) {
   ValueListOptions options;
   options.prefix = "o";
   options.label = "the values of the model, in dataflow order";
-  const ValueList list = value_list(analysis, options);
-  json values = {{"model", page.model},
-                 {"backend", page.backend},
-                 {"version", page.version},
-                 {"torch_version", page.torch_version},
+  json values = {{"model", model},
+                 {"backend", backend},
+                 {"version", REPRO_MINIFY_VERSION},
+                 {"torch_version", libtorch_version()},
                  {"sentence", sentence_of(analysis)},
                  {"message", analysis.verdict.message},
                  {"way", sentence_on_way(analysis)},
                  {"checks", analysis.checks},
-                 {"values", analysis.rows.size()},
-                 {"drawn", list.drawn},
-                 {"is_part", list.drawn < analysis.rows.size()},
-                 {"counts", counts_of(analysis)},
-                 {"legend", legend_json(list)},
-                 {"graph", list.picture.svg},
-                 {"no_graph_because", list.picture.problem},
-                 {"entries", list.entries}};
+                 {"counts", counts_of(analysis)}};
   const json curve = error_curve_json(analysis.rows);
   values["curve"] = curve.is_null() ? "" : render("error_curve.svg.tpl", curve);
+  values.update(graph_json(value_list(analysis, options), analysis));
   values.update(head_json());
   write_atomically(folder + "/analysis.html", render("analysis.html.tpl", values));
 }

@@ -38,20 +38,6 @@ std::vector<ShownValue> values_from(const json &list) {
 
 } // namespace
 
-Observed run_optimised(const CheckContext &context, int call) {
-  fill_unwritten_memory(Fill::Usual);
-  const RunScope scope(run_settings(context.backend, context.options));
-  Instance instance = context.factory(context.instance_options());
-  const Compiled compiled = context.backend.compile(instance.module);
-  Observed observed;
-  for (int i = 0; i < call; ++i) {
-    scope.begin_run();
-    observed = run_program(compiled, instance, context.run_options());
-    scope.end_run();
-  }
-  return observed;
-}
-
 std::string show_here(const ModuleFactory &factory, const Backend &backend, const CheckOptions &options,
                       const ShowOptions &show) {
   CheckOptions how = options;
@@ -61,7 +47,8 @@ std::string show_here(const ModuleFactory &factory, const Backend &backend, cons
   std::optional<Observed> optimised;
   std::string problem;
   try {
-    optimised = run_optimised(context, show.call);
+    fill_unwritten_memory(Fill::Usual);
+    optimised = context.run_optimised(show.call);
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const std::exception &error) {

@@ -78,12 +78,6 @@ std::string in_words(const OperatorNames &names, const std::vector<std::string> 
   return joined(words, " ");
 }
 
-/// A step that gives each operator its types by a table: where a type is wrong the table is the fault, and which of its
-/// rows a reduction keeps is an accident of the model.
-bool gives_types(const std::string &step) {
-  return step == "Autocast";
-}
-
 } // namespace
 
 std::string essence_of(const std::vector<std::string> &operators) {
@@ -117,7 +111,9 @@ BugKey bug_key(const Program &program, const ReproFacts &facts) {
   key.detail = facts.signature.detail;
   if (facts.not_reduced)
     return key;
-  const bool is_of_types = facts.signature.kind == FailureKind::Dtype && gives_types(key.guilty);
+  // It gives each operator its types by a table: where a type is wrong the table is the fault, and which of its rows a
+  // reduction keeps is an accident of the model.
+  const bool is_of_types = facts.signature.kind == FailureKind::Dtype && key.guilty == "Autocast";
   key.essence = is_of_types ? "the types that " + key.guilty + " gives" : essence_of(operators_of(program));
   key.shared_results = count_shared_results(program);
   return key;

@@ -17,15 +17,6 @@ std::vector<std::string> names_of(const Conditions &conditions, const std::strin
   return names;
 }
 
-/// "a", "a and b", "a, b and c".
-std::string listed(std::vector<std::string> names) {
-  if (names.size() < 2)
-    return joined(names);
-  const std::string last = names.back();
-  names.pop_back();
-  return joined(names) + " and " + last;
-}
-
 /// True if cases of this kind were asked, so many at least, and all are right.
 bool all_right(const Conditions &conditions, const std::string &kind, size_t least) {
   return names_of(conditions, kind, true).empty() && names_of(conditions, kind, false).size() >= least;
@@ -35,21 +26,29 @@ constexpr size_t least_dtypes = 2; // that are right, before one is named as the
 
 } // namespace
 
+std::string enumerated(std::vector<std::string> words) {
+  if (words.size() < 2)
+    return joined(words);
+  const std::string last = words.back();
+  words.pop_back();
+  return joined(words) + " and " + last;
+}
+
 std::string conditions_sentence(const Conditions &conditions) {
-  const std::string fail = listed(names_of(conditions, "dtype", true));
+  const std::string fail = enumerated(names_of(conditions, "dtype", true));
   std::vector<std::string> right;
-  if (const std::string dtypes = listed(names_of(conditions, "dtype", false)); !dtypes.empty())
+  if (const std::string dtypes = enumerated(names_of(conditions, "dtype", false)); !dtypes.empty())
     right.push_back("for " + dtypes);
-  if (const std::string ranks = listed(names_of(conditions, "rank", false)); !ranks.empty())
+  if (const std::string ranks = enumerated(names_of(conditions, "rank", false)); !ranks.empty())
     right.push_back("for " + ranks + " inputs");
-  if (const std::string longer = listed(names_of(conditions, "size", false)); !longer.empty())
+  if (const std::string longer = enumerated(names_of(conditions, "size", false)); !longer.empty())
     right.push_back("where " + longer + " is three times as long");
   const std::string same = "With the same values ";
   if (fail.empty())
-    return right.empty() ? "" : same + "it is right " + listed(right) + ".";
+    return right.empty() ? "" : same + "it is right " + enumerated(right) + ".";
   if (right.empty())
-    return "It fails for other dtypes too.";
-  return same + "it fails for " + fail + " too; it is right " + listed(right) + ".";
+    return same + "it fails for " + fail + " too.";
+  return same + "it fails for " + fail + " too; it is right " + enumerated(right) + ".";
 }
 
 std::string condition_in_title(const Conditions &conditions) {

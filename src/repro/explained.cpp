@@ -48,7 +48,8 @@ std::vector<c10::IValue> interpreted(const std::shared_ptr<torch::jit::Graph> &g
 /// A JSON list.
 std::string explained_here(const Program &exposed, const ModuleFactory &factory, const Backend &backend,
                            const CheckOptions &how, const std::vector<Intermediate> &values, int call) {
-  const Observed optimised = run_optimised({factory, backend, how}, call);
+  fill_unwritten_memory(Fill::Usual);
+  const Observed optimised = CheckContext{factory, backend, how}.run_optimised(call);
   std::vector<c10::IValue> found;
   flatten_value(optimised.output, found);
   if (found.size() != values.size())

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <regex>
-#include <set>
 #include <unordered_map>
 
 namespace repro_minify {
@@ -48,57 +47,6 @@ Value *as_made(Graph &graph, Value *value, bool is_written_later) {
   torch::jit::WithInsertPoint guard(value->node()->next());
   return graph.insert(torch::jit::aten::clone, {value});
 }
-
-/// Walks from a node to what it reads, through what is neither an intermediate nor an input.
-class ReadsOf {
-public:
-  ReadsOf(const Recording &recording, const std::vector<Intermediate> &values) : recording_(recording) {
-    for (size_t i = 0; i < values.size(); ++i)
-      rows_[values[i].value] = static_cast<int>(i);
-    const auto inputs = recording.program.graph->inputs();
-    for (size_t i = 0; i < inputs.size(); ++i)
-      inputs_[inputs[i]] = static_cast<int>(i);
-  }
-
-  Reads operator()(const Node *node) {
-    seen_.clear();
-    found_rows_.clear();
-    found_inputs_.clear();
-    reads_written_ = false;
-    reader_ = recording_.node_index.at(node);
-    walk(node);
-    return {{found_rows_.begin(), found_rows_.end()}, {found_inputs_.begin(), found_inputs_.end()}, reads_written_};
-  }
-
-private:
-  void walk(const Node *node) {
-    if (!seen_.insert(node).second)
-      return;
-    for (const Value *input : node->inputs())
-      look(input);
-    for (const torch::jit::Block *block : node->blocks())
-      for (const Node *inner : block->nodes())
-        for (const Value *input : inner->inputs())
-          look(input);
-  }
-
-  void look(const Value *value) {
-    reads_written_ |= recording_.writer_before(value, reader_) >= 0;
-    if (const auto row = rows_.find(value); row != rows_.end())
-      found_rows_.insert(row->second);
-    else if (const auto input = inputs_.find(value); input != inputs_.end())
-      found_inputs_.insert(input->second);
-    else
-      walk(value->node());
-  }
-
-  const Recording &recording_;
-  int reader_ = 0;
-  bool reads_written_ = false;
-  std::unordered_map<const Value *, int> rows_, inputs_;
-  std::set<const Node *> seen_;
-  std::set<int> found_rows_, found_inputs_;
-};
 
 /// "model.py:12: forward" of the Python frames that a trace keeps for each operator, a line each and the innermost
 /// first ("/home/me/model.py(12): forward"): the first that is neither PyTorch's own nor of the package that traces.
@@ -151,14 +99,6 @@ Program prefix(const Recording &recording, const Intermediate &last) {
     graph.nodes().rbegin()->destroy();
   drop_unused(copied.program);
   return copied.program;
-}
-
-std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values) {
-  ReadsOf reads(recording, values);
-  std::vector<Reads> result;
-  for (const auto &intermediate : values)
-    result.push_back(reads(intermediate.value->node()));
-  return result;
 }
 
 std::string source_line(const Node *node) {

@@ -27,15 +27,6 @@ Program expose_all(const Recording &recording, const std::vector<Intermediate> &
 /// The program up to and including what makes `last`, which is all that it returns.
 Program prefix(const Recording &recording, const Intermediate &last);
 
-/// The values that an intermediate is made from, directly or through values that are no intermediates.
-struct Reads {
-  std::vector<int> values; ///< indices of intermediates
-  std::vector<int> inputs; ///< indices of the graph's inputs
-  bool written = false;    ///< one of them was written to before it is read here: it may have lost that write
-};
-/// For each intermediate.
-std::vector<Reads> reads_of(const Recording &recording, const std::vector<Intermediate> &values);
-
 /// "file:line: text" of the model's source, as far as the archive has it; of a call of torch.fx its Python.
 std::string source_line(const torch::jit::Node *node);
 

@@ -164,6 +164,16 @@ bool is_said_of_inductor(const ReproFacts &facts) {
   return is_inductor(facts) || has_row(facts, ablation_names::inductor);
 }
 
+/// The values that both templates have.
+json common_values(const Program &program, const ReproFacts &facts) {
+  return {{"title", issue_title(program, facts)},
+          {"warning", warning_of(facts)},
+          {"version", facts.version},
+          {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
+          {"operators_before", facts.before.operators},
+          {"operators_after", facts.after.operators}};
+}
+
 /// For the tracker of another project; empty where it is PyTorch's.
 std::string tracker_issue_text(const Program &program, const ReproFacts &facts, const std::string &folder) {
   const json code = code_values(facts, folder);
@@ -178,13 +188,9 @@ std::string tracker_issue_text(const Program &program, const ReproFacts &facts, 
   const TrackerForm form = form_of_tracker(facts, contents, folder);
   if (form.fields.empty())
     return "";
-  return render("tracker_issue.md.tpl", {{"title", form.title + issue_title(program, facts)},
-                                         {"warning", warning_of(facts)},
-                                         {"fields", form.fields},
-                                         {"version", facts.version},
-                                         {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
-                                         {"operators_before", facts.before.operators},
-                                         {"operators_after", facts.after.operators}});
+  json values = common_values(program, facts);
+  values.update({{"title", form.title + issue_title(program, facts)}, {"fields", form.fields}});
+  return render("tracker_issue.md.tpl", values);
 }
 
 /// That eager is right can be said of every failure.
@@ -196,9 +202,7 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
   if (std::string text = tracker_issue_text(program, facts, folder); !text.empty())
     return text;
   const std::vector<std::string> reasons = preflight(program, facts);
-  json values = {{"title", issue_title(program, facts)},
-                 {"warning", warning_of(facts)},
-                 {"heading_bug", is_for_pytorch(facts) ? "🐛 Describe the bug" : "Describe the bug"},
+  json values = {{"heading_bug", is_for_pytorch(facts) ? "🐛 Describe the bug" : "Describe the bug"},
                  {"evidence", evidence(program, facts)},
                  {"generated", generated_code_json(facts)},
                  {"torch_version", facts.torch_version},
@@ -208,12 +212,8 @@ std::string issue_text(const Program &program, const ReproFacts &facts, const st
                  {"ablation", ablation_json(facts)},
                  {"labels", labels_json(facts)},
                  {"reasons", reasons_json(reasons)},
-                 {"logs", logs_of(facts)},
-                 {"version", facts.version},
-                 {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
-                 {"operators_before", facts.before.operators},
-                 {"operators_after", facts.after.operators}};
-  for (const json &part : {code_values(facts, folder), versions_json(facts)})
+                 {"logs", logs_of(facts)}};
+  for (const json &part : {common_values(program, facts), code_values(facts, folder), versions_json(facts)})
     values.update(part);
   return render("issue.md.tpl", values);
 }

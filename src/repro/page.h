@@ -34,15 +34,8 @@ std::shared_ptr<Analyzer> begin_original(const ReportPage &page, const Verdict &
 /// leaves something out, and the page says what and why.
 void write_report_page(const ReportPage &page, const std::string &folder);
 
-/// The contents of analysis.html: the Analysis, and the names and versions beside it.
-struct AnalysisPage {
-  const Analysis &analysis;
-  std::string model; ///< its file's name
-  std::string backend;
-  std::string version, torch_version;
-};
-
-/// Writes analysis.html into the folder; the same holds.
-void write_analysis_page(const AnalysisPage &page, const std::string &folder);
+/// Writes analysis.html into the folder; the same holds. `model`: its file's name.
+void write_analysis_page(const Analysis &analysis, const std::string &model, const std::string &backend,
+                         const std::string &folder);
 
 } // namespace repro_minify

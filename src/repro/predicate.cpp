@@ -29,11 +29,7 @@ double rounded_up(double value) {
 
 /// True if every result that is right would stay right under this limit.
 bool others_are_below(const Verdict &verdict, double limit) {
-  for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
-    for (const auto &leaf : *leaves)
-      if (leaf.same && leaf.max_abs_error > limit)
-        return false;
-  return true;
+  return !first_leaf(verdict, [&](const LeafReport &leaf) { return leaf.same && leaf.max_abs_error > limit; }).second;
 }
 
 Predicate close_by_dtype(const LeafReport &leaf, const CompareOptions &compare) {

@@ -14,10 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string as_it_is(const std::string &text) {
-  return text;
-}
-
 /// A text of several lines stands in a line of its own, which has an end already.
 std::string without_last_line_end(std::string text) {
   if (text.ends_with('\n'))
@@ -25,24 +21,10 @@ std::string without_last_line_end(std::string text) {
   return text;
 }
 
-std::string comment_lines(const std::string &text) {
-  return without_last_line_end(comment_block(text, "//"));
-}
-
-std::string python_comment(const std::string &text) {
-  return without_last_line_end(comment_block(text, "#"));
-}
-
-/// Several statements, each in a line of its own.
-std::string statements(const std::string &text) {
-  return without_last_line_end(text);
-}
-
 /// With a fence that the text cannot close; the language is that of the block.
-template <const char *const &Language> std::string fenced(const std::string &text) {
-  return without_last_line_end(markdown_fence(text, Language));
+std::string fenced(const std::string &text, const char *language) {
+  return without_last_line_end(markdown_fence(text, language));
 }
-constexpr const char *no_language = "", *of_python = "python", *of_py = "py", *of_cpp = "cpp";
 
 /// One kind of hole: how its text is escaped.
 class Hole : public ctemplate::TemplateModifier {
@@ -59,21 +41,23 @@ private:
 
 void declare_holes() {
   static const std::pair<const char *, Hole> holes[] = {
-      {"x-source", Hole(as_it_is)},
-      {"x-statements", Hole(statements)},
+      {"x-source", Hole([](const std::string &text) { return text; })},
+      {"x-statements", Hole([](const std::string &text) { return without_last_line_end(text); })},
       {"x-cpp-comment", Hole(comment_text)},
-      {"x-cpp-comment-lines", Hole(comment_lines)},
+      {"x-cpp-comment-lines",
+       Hole([](const std::string &text) { return without_last_line_end(comment_block(text, "//")); })},
       {"x-cpp-string", Hole(cpp_string)},
       {"x-cpp-raw-string", Hole(raw_string)},
-      {"x-py-comment-lines", Hole(python_comment)},
+      {"x-py-comment-lines",
+       Hole([](const std::string &text) { return without_last_line_end(comment_block(text, "#")); })},
       {"x-py-string", Hole(python_string)},
       {"x-markdown", Hole(markdown_text)},
       {"x-code", Hole(markdown_code)},
       {"x-html", Hole(html_text)},
-      {"x-fence", Hole(fenced<no_language>)},
-      {"x-python-fence", Hole(fenced<of_python>)},
-      {"x-cpp-fence", Hole(fenced<of_cpp>)},
-      {"x-py-fence", Hole(fenced<of_py>)},
+      {"x-fence", Hole([](const std::string &text) { return fenced(text, ""); })},
+      {"x-python-fence", Hole([](const std::string &text) { return fenced(text, "python"); })},
+      {"x-cpp-fence", Hole([](const std::string &text) { return fenced(text, "cpp"); })},
+      {"x-py-fence", Hole([](const std::string &text) { return fenced(text, "py"); })},
   };
   for (const auto &[name, hole] : holes)
     ctemplate::AddModifier(name, &hole);

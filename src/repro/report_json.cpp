@@ -16,11 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Null where it is not known.
-template <typename Value> json if_known(const std::optional<Value> &value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 json phases_json(const ReproFacts &facts) {
   json phases = json::array();
   for (const auto &[name, seconds] : facts.phases)
@@ -71,16 +66,14 @@ json files_of(const ReproFacts &facts, const std::string &folder) {
 
 constexpr const char *outcomes_in_words[] = {"pass", "fail", "unresolved"};
 
-/// Returns what the difference is, a bug or rounding, with the numbers that say so.
-json nature_json(const ReproFacts &facts) {
-  const std::optional<Nature> nature = nature_of_reduced(facts);
-  if (!nature)
-    return nullptr;
-  return {{"kind", to_string(nature->kind)},
-          {"why", nature->why},
-          {"units_in_the_last_place", json_number(nature->units)},
-          {"eager_moves_by", json_number(facts.movement.by_rounding)},
-          {"eager_moves_by_seed", json_number(facts.movement.by_seed)}};
+/// Returns nature_json() of the reduced program, and what eager moves by.
+json nature_and_movement(const ReproFacts &facts) {
+  json nature = nature_json(nature_of_reduced(facts));
+  if (!nature.is_null()) {
+    nature["eager_moves_by"] = json_number(facts.movement.by_rounding);
+    nature["eager_moves_by_seed"] = json_number(facts.movement.by_seed);
+  }
+  return nature;
 }
 
 json explanation_json(const ReproFacts &facts) {
@@ -228,7 +221,7 @@ json failure_json(const Program &program, const ReproFacts &facts) {
           {"other_backends", others_json(facts)},
           {"nearer_to_fp64", nearer_to_fp64(facts.reduced)},
           {"reads_unwritten_memory", if_known(facts.reads_unwritten)},
-          {"nature", nature_json(facts)},
+          {"nature", nature_and_movement(facts)},
           {"explanation", explanation_json(facts)},
           {"generated", generated_json(facts)},
           {"workaround", workaround_json(facts)},
@@ -270,6 +263,13 @@ json repro_json(const ReproFacts &facts, const std::string &folder) {
 }
 
 } // namespace
+
+json nature_json(const std::optional<Nature> &nature) {
+  if (!nature)
+    return nullptr;
+  return {
+      {"kind", to_string(nature->kind)}, {"why", nature->why}, {"units_in_the_last_place", json_number(nature->units)}};
+}
 
 json pass_json(const PassStatistics &row) {
   return {{"pass", row.pass},

@@ -163,23 +163,12 @@ json code_json(const ReportPage &page, const Graphs &graphs, const std::string &
   return pieces;
 }
 
-json graph_json(const ValueList &list, const Analysis &analysis) {
-  return {{"graph", list.picture.svg},
-          {"legend", legend_json(list)},
-          {"no_graph_because", list.picture.problem},
-          {"entries", list.entries},
-          {"values", analysis.rows.size()},
-          {"drawn", list.drawn},
-          {"is_part", list.drawn < analysis.rows.size()},
-          {"is_compared", analysis.is_compared}};
-}
-
 /// The original's graph is drawn for what it says of the failure: a hang of which nothing is kept has boxes alone.
 json original_graph_json(const ReportPage &page, const Graphs &graphs) {
   if (!page.original)
     return nullptr;
   ValueList list = value_list(graphs.original, graphs.original_options);
-  if (list.legend.size() == 1 && list.legend.front().classes == "unknown")
+  if (list.legend.size() == 1 && list.legend.front().at("classes") == "unknown")
     list.picture = {"", "no value was compared, and none is kept in the reduced program"};
   return graph_json(list, graphs.original);
 }

@@ -18,11 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-/// True if repro.py shows the failure, and repro.cpp only runs it or a package made ahead of time.
-bool is_used_from_python(const Backend &backend) {
-  return backend.parts().repro_in_python != nullptr;
-}
-
 std::string seconds(double value) {
   return fixed_text(value, 1) + " s";
 }
@@ -97,25 +92,15 @@ std::string one_minimal_text(const ReproFacts &facts) {
   return "not shown: " + joined(facts.not_shown_because, "; ");
 }
 
-/// Returns what was tried on the result, one by one, if none of it still fails (the result is 1-minimal); otherwise
-/// null.
-json simplifications_section(const ReproFacts &facts) {
-  return facts.one_minimal ? json{{"list", simplifications_json()}} : json(nullptr);
-}
-
-std::string nature_text(const ReproFacts &facts) {
-  const std::optional<Nature> nature = nature_of_reduced(facts);
-  return nature ? to_string(*nature) : "";
-}
-
 /// Returns what was found, how far it was reduced, and what else is known of the failure.
 json findings(const ReproFacts &facts) {
+  const std::optional<Nature> nature = nature_of_reduced(facts);
   json values = {{"found", facts.reduced.message},
                  {"signature", to_string(facts.signature)},
                  {"original", facts.original.message},
                  {"left_out", facts.original.left_out},
                  {"one_minimal", one_minimal_text(facts)},
-                 {"nature", nature_text(facts)},
+                 {"nature", nature ? to_string(*nature) : ""},
                  {"explanation", explanation_sentence(facts)},
                  {"versions", versions_sentence(facts)},
                  {"workaround", workaround_sentence(facts)},
@@ -165,7 +150,7 @@ json verification_values(const ReproFacts &facts) {
 json files_values(const ReproFacts &facts, const std::string &folder) {
   const bool python = is_of_this_run(folder + "/repro.py");
   const bool package = is_of_this_run(folder + "/model.pt2");
-  const bool cpp_is_only_a_runner = python && !package && is_used_from_python(*facts.backend);
+  const bool cpp_is_only_a_runner = python && !package && facts.backend->parts().repro_in_python;
   return {{"has_passing", facts.has_passing},
           {"has_cpp", is_of_this_run(folder + "/repro.cpp")},
           {"python_shows", python},
@@ -205,7 +190,7 @@ json report_values(const Program &program, const ReproFacts &facts, const std::s
                  {"search_seconds", seconds(facts.search_seconds)},
                  {"settings", settings_text(facts)},
                  {"passes", passes_rows(facts)},
-                 {"simplifications", simplifications_section(facts)},
+                 {"simplifications", facts.one_minimal ? json{{"list", simplifications_json()}} : json(nullptr)},
                  {"python_verified", script_verified_text(facts)},
                  {"version", facts.version},
                  {"model", std::filesystem::path(facts.model_path).filename().string()}};

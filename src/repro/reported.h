@@ -1,13 +1,21 @@
 // The contents of the reports: of report.json for scripts, and of those for people.
 #pragma once
+#include "repro_minify/nature.h"
 #include "repro_minify/repro.h"
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 
 namespace repro_minify {
 
+/// Returns null where it is not known.
+template <typename Value> nlohmann::json if_known(const std::optional<Value> &value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+/// Returns what the difference is, a bug or rounding, and why; null where it is not known.
+nlohmann::json nature_json(const std::optional<Nature> &nature);
 /// True if there is an issue.md: there is none for what an oracle finds interesting.
 bool has_issue(const ReproFacts &facts);
 /// True if there is a repro.cpp too: there is none of a backend that Python alone can call.

@@ -1,6 +1,7 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
 #include "check/unwritten_memory.h"
+#include "check/verdict_text.h"
 #include "core/text.h"
 #include "program/cpu_arguments.h"
 #include "program/operator_libraries.h"
@@ -58,7 +59,7 @@ public:
   std::string template_name() const { return has_plain_form() ? "repro_plain.cpp.tpl" : "repro.cpp.tpl"; }
 
   json all() const {
-    json values = {{"differs", differs_function(facts_, {mentions_complex(), returns_plain_values()})}};
+    json values = {{"differs", differs_function(facts_, mentions_complex(), returns_plain_values())}};
     for (const json &part :
          {introduction(), environment(), module(), inputs(), run(), calls_and_kind(), settings(), plain_form()})
       values.update(part);
@@ -231,12 +232,9 @@ private:
       return (leaf.ref_form && at::isComplexType(leaf.ref_form->dtype)) ||
              (leaf.res_form && at::isComplexType(leaf.res_form->dtype));
     };
-    const Verdict &reduced = facts_.reduced;
     return facts_.not_reduced || // who knows
            std::any_of(program_.inputs.begin(), program_.inputs.end(), is_complex) ||
-           std::any_of(reduced.outputs.begin(), reduced.outputs.end(), has_complex) ||
-           std::any_of(reduced.gradients.begin(), reduced.gradients.end(), has_complex) ||
-           std::any_of(reduced.state.begin(), reduced.state.end(), has_complex);
+           first_leaf(facts_.reduced, has_complex).second;
   }
 
   json run() const {

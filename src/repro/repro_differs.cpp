@@ -26,15 +26,18 @@ bool is_about_places(const ReproFacts &facts) {
   return facts.signature.kind == FailureKind::Nan && has_arbiter(facts.check.compare.rule);
 }
 
-constexpr const char *form_names[] = {"close", "rms", "bound", "exact", "equal", "direction", "overlap"};
-
 std::string form_of(const ReproFacts &facts, const Predicate &predicate) {
-  return is_about_places(facts) ? "places" : form_names[static_cast<int>(predicate.form)];
+  return is_about_places(facts) ? "places" : to_string(predicate.form);
 }
 
 } // namespace
 
-std::string differs_function(const ReproFacts &facts, const ReturnedKinds &returned) {
+const char *to_string(Predicate::Form form) {
+  constexpr const char *names[] = {"close", "rms", "bound", "exact", "equal", "direction", "overlap"};
+  return names[static_cast<int>(form)];
+}
+
+std::string differs_function(const ReproFacts &facts, bool complex, bool plain) {
   const FailureKind kind = facts.signature.kind;
   if (!is_comparison(kind))
     return "";
@@ -55,8 +58,8 @@ std::string differs_function(const ReproFacts &facts, const ReturnedKinds &retur
                  {"grad", facts.check.grad},
                  {"floating_only", predicate.floating_only},
                  {"quantised", predicate.quantised},
-                 {"complex", returned.complex},
-                 {"plain", returned.plain},
+                 {"complex", complex},
+                 {"plain", plain},
                  {"as_double", !as_it_is || form == "places"},
                  {"why", form == "places" || form == "exact" || form == "equal" ? "" : predicate.why},
                  {form, true},

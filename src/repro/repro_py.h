@@ -31,6 +31,8 @@ struct Predicate {
   bool quantised = false;            ///< they have to be dequantised first
   std::string why;                   ///< one line for a comment
 };
+/// Returns the form as the templates of both repros name it: "close".
+const char *to_string(Predicate::Form form);
 /// For a failure of the kind accuracy, nan or gradient.
 Predicate predicate_of(const ReproFacts &facts);
 
@@ -58,14 +60,9 @@ std::string runner_cmake_lists();
 
 // The function `differs` of a repro: whether one result shows the failure.
 
-/// The kinds that a program's results may be of, beside tensors of numbers that are not complex.
-struct ReturnedKinds {
-  bool complex = false; ///< complex tensors
-  bool plain = false;   ///< values that are no tensors: numbers, text
-};
-
-/// Returns the function in C++; empty for a failure that no result shows.
-std::string differs_function(const ReproFacts &facts, const ReturnedKinds &returned);
+/// Returns the function in C++; empty for a failure that no result shows. `complex`: results may be complex tensors;
+/// `plain`: they may be values that are no tensors, numbers or text.
+std::string differs_function(const ReproFacts &facts, bool complex, bool plain);
 
 /// Returns a condition in C++ on the tensors `expected` and `found` that holds where the failure does not show; empty
 /// for a rule that takes more than one call. Complex and quantised tensors are not for it.

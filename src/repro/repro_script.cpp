@@ -86,6 +86,12 @@ private:
     for (const PythonProgram &text : programs)
       for (const ScriptForm &form : {forms[1], forms[2]})
         add(text, call_, form);
+    if (facts_.check.threads == 1) { // kernels for more may fail in another way
+      PythonCall single = call_;
+      single.settings.push_back("torch.set_num_threads(1)  # it does not show with more");
+      for (const PythonProgram &text : programs)
+        add(text, single, forms[1]);
+    }
     if (call_.without_front_end.empty())
       return;
     PythonCall straight = call_;

@@ -53,8 +53,6 @@ std::string test_text(const ScriptParts &parts);
 
 /// Returns what follows the settings in both: the program, the calls of both sides, and the comparison.
 std::string script_body(const ScriptParts &parts, bool is_test);
-/// Returns the statements before the program, imports first: modes, settings of the backend, seeds.
-nlohmann::json script_settings(const ScriptParts &parts);
 /// Returns the values of the assertion in repro_body.py.tpl, by which both sides are compared. `several`: `expected`
 /// and `found` are lists.
 nlohmann::json script_assertion(const ReproFacts &facts, bool several);

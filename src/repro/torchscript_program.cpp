@@ -8,24 +8,17 @@
 #include "repro/torchscript_source.h"
 
 #include <algorithm>
-#include <set>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
 
-/// Returns the names that the script itself uses, and that no variable of the program may have.
-const std::set<std::string> &taken_names() {
-  static const std::set<std::string> names = {
-      "torch",   "Repro",     "f",       "model",     "graph",       "node",           "run",     "call",  "result",
-      "results", "parts",     "leaves",  "leaf",      "loss",        "eager",          "inputs",  "found", "expected",
-      "part",    "optimised", "prepare", "e",         "r",           "error",          "bound",   "same",  "p",
-      "g",       "print",     "super",   "gradients", "with_passes", "with_constants", "scripted"};
-  return names;
-}
-
+/// A variable of the program may not have a name that the script itself uses.
 std::string variable(const std::string &name) {
-  return taken_names().contains(name) ? name + "_0" : name;
+  static const auto taken = set_of_words("torch Repro f model graph node run call result results parts leaves leaf "
+                                         "loss eager inputs found expected part optimised prepare e r error bound "
+                                         "same p g print super gradients with_passes with_constants scripted");
+  return taken.contains(name) ? name + "_0" : name;
 }
 
 class Writer {

@@ -13,13 +13,9 @@
 namespace repro_minify {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 size_t digits_at(const std::string &text, size_t at) {
   size_t end = at;
-  while (end < text.size() && is_digit(text[end]))
+  while (end < text.size() && text[end] >= '0' && text[end] <= '9')
     ++end;
   return end - at;
 }

@@ -117,6 +117,9 @@ nlohmann::json generated_code_json(const ReproFacts &facts);
 
 // For which other inputs the program is wrong too.
 
+/// "a", "a and b", "a, b and c".
+std::string enumerated(std::vector<std::string> words);
+
 /// "With the same values it fails for `int8` too; it is right for `int32`."; empty where nothing was asked.
 std::string conditions_sentence(const Conditions &conditions);
 

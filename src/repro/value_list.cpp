@@ -41,15 +41,11 @@ constexpr std::pair<const char *, const char *> meanings[] = {
     {"agrees", "agrees with eager"},
     {"not compared", "not compared"}};
 
-std::string number_for_list(double number) {
-  return std::isnan(number) ? "nan" : rounded_text(number, 5);
-}
-
 std::string numbers_text(const std::vector<double> &numbers, size_t most, std::int64_t of) {
   std::string text;
   const size_t count = std::min(most, numbers.size());
   for (size_t i = 0; i < count; ++i)
-    text += (i ? ", " : "") + number_for_list(numbers[i]);
+    text += (i ? ", " : "") + (std::isnan(numbers[i]) ? "nan" : rounded_text(numbers[i], 5));
   return text + (static_cast<std::int64_t>(count) < of ? ", \u2026" : "");
 }
 
@@ -92,7 +88,7 @@ public:
 
 private:
   /// An entry for each colour that is in the picture.
-  std::vector<LegendEntry> legend() const {
+  json legend() const {
     std::map<std::string, std::string> classes;
     bool any_kept = false;
     for (const int row : rows_) {
@@ -100,12 +96,12 @@ private:
       classes.emplace(word_of(drawn), class_of(drawn));
       any_kept |= is_kept(static_cast<size_t>(row));
     }
-    std::vector<LegendEntry> entries;
+    json entries = json::array();
     for (const auto &[word, meaning] : meanings)
       if (const auto found = classes.find(word); found != classes.end())
-        entries.push_back({found->second, meaning});
+        entries.push_back({{"classes", found->second}, {"meaning", meaning}});
     if (any_kept)
-      entries.push_back({"kept", "kept in the reduced program"});
+      entries.push_back({{"classes", "kept"}, {"meaning", "kept in the reduced program"}});
     return entries;
   }
 
@@ -229,15 +225,19 @@ std::string key_of(const ValueListOptions &options, size_t row) {
   return options.prefix + std::to_string(row);
 }
 
-json legend_json(const ValueList &list) {
-  json entries = json::array();
-  for (const auto &entry : list.legend)
-    entries.push_back({{"classes", entry.classes}, {"meaning", entry.meaning}});
-  return entries;
-}
-
 ValueList value_list(const Analysis &analysis, const ValueListOptions &options) {
   return Builder(analysis, options).build();
+}
+
+json graph_json(const ValueList &list, const Analysis &analysis) {
+  return {{"graph", list.picture.svg},
+          {"legend", list.legend},
+          {"no_graph_because", list.picture.problem},
+          {"entries", list.entries},
+          {"values", analysis.rows.size()},
+          {"drawn", list.drawn},
+          {"is_part", list.drawn < analysis.rows.size()},
+          {"is_compared", analysis.is_compared}};
 }
 
 } // namespace repro_minify

@@ -2,7 +2,7 @@
 #pragma once
 #include "repro_minify/analysis.h"
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <functional>
 #include <string>
@@ -41,25 +41,20 @@ struct ValueListOptions {
   std::function<bool()> interrupted; ///< polled: true ends the drawing
 };
 
-struct LegendEntry {
-  std::string classes; ///< classes of page.css
-  std::string meaning;
-};
-
 struct ValueList {
   GraphPicture picture;
-  std::vector<LegendEntry> legend; ///< an entry for each colour that is in the picture
-  std::string entries;             ///< HTML
-  size_t drawn = 0;                ///< values that are drawn and listed
+  nlohmann::json legend; ///< {"classes" of page.css, "meaning"} for each colour that is in the picture
+  std::string entries;   ///< HTML
+  size_t drawn = 0;      ///< values that are drawn and listed
 };
-
-/// For the pages' templates.
-nlohmann::json legend_json(const ValueList &list);
 
 /// Key of a row, as ValueListOptions say.
 std::string key_of(const ValueListOptions &options, size_t row);
 
 ValueList value_list(const Analysis &analysis, const ValueListOptions &options);
+
+/// Returns the values that the pages' templates show of a list of `analysis`.
+nlohmann::json graph_json(const ValueList &list, const Analysis &analysis);
 
 // Where the boxes and the lines of a graph go: Graphviz's `dot` says it. It is given numbers alone, no text of a model.
 

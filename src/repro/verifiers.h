@@ -18,15 +18,6 @@
 
 namespace repro_minify {
 
-/// repro.cpp in the making, in a folder beside it.
-struct ReproBuild {
-  /// `compiler`: empty for the one that CMake chooses.
-  ReproBuild(const TemporaryFolder &source, const std::string &compiler);
-
-  const std::string compiler, header, folder;
-  ProjectBuild project;
-};
-
 /// Builds repro.cpp in a clean folder and runs it. What is still at work is killed with it.
 class ReproVerifier {
 public:
@@ -39,10 +30,19 @@ public:
                       const VerifyOptions &options = {});
 
 private:
+  /// repro.cpp in the making, in a folder beside it.
+  struct Build {
+    /// `compiler`: empty for the one that CMake chooses.
+    Build(const TemporaryFolder &source, const std::string &compiler);
+
+    const std::string compiler, header, folder;
+    ProjectBuild project;
+  };
+
   void begin_build(const std::string &compiler);
   Verification run(const std::vector<std::string> &command,
                    const std::function<Verification(const ReproRun &)> &judge) const;
-  Verification build_and_run(ReproBuild &repro) const;
+  Verification build_and_run(Build &repro) const;
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
   bool is_python() const { return !options_.python.empty(); }
   bool has_package() const { return std::filesystem::exists(results_ / "model.pt2"); }
@@ -52,7 +52,7 @@ private:
   Signature wanted_;
   VerifyOptions options_;
   const TemporaryFolder results_, printed_; ///< one reduction's results, in a folder of their own
-  std::optional<ReproBuild> expected_;      ///< after the folder that it is in
+  std::optional<Build> expected_;           ///< after the folder that it is in
   std::string begun_;                       ///< the repro.cpp that is built there
   bool has_script_ = false;
 };

@@ -1,5 +1,7 @@
-// Verification: repro.cpp is built and run in a folder of its own before it is handed over.
+// Verification: repro.cpp is built and run in a folder of its own before it is handed over. And the CMakeLists.txt that
+// it is built with.
 #include "core/programs.h"
+#include "repro/render.h"
 #include "repro/repro_py.h"
 #include "repro/results_folder.h"
 #include "repro/script_run.h"
@@ -54,10 +56,6 @@ JobEnd build(ProjectBuild &project, const std::function<bool()> &interrupted) {
   return job_end;
 }
 
-bool is_without_cmake(const JobEnd &job_end) {
-  return job_end.ending == Ending::Exited && job_end.exit_code == 127;
-}
-
 /// Empty if it was built.
 std::string problem_of(const JobEnd &job_end) {
   if (is_built(job_end))
@@ -90,7 +88,17 @@ void copy_results(const std::string &from, const fs::path &to) {
 
 } // namespace
 
-ReproBuild::ReproBuild(const TemporaryFolder &source, const std::string &compiler)
+std::string repro_cmake_lists(const std::vector<std::string> &libraries, bool has_operators) {
+  const bool cuda = fs::exists(torch_prefix_in_use(REPRO_MINIFY_TORCH_PREFIX) + "/lib/libtorch_cuda.so");
+  return render("CMakeLists.txt.tpl",
+                {{"cuda", cuda}, {"cpu", !cuda}, {"libraries", libraries}, {"has_operators", has_operators}});
+}
+
+std::string runner_cmake_lists() {
+  return render("CMakeLists.txt.tpl", {{"runs_python", true}});
+}
+
+ReproVerifier::Build::Build(const TemporaryFolder &source, const std::string &compiler)
     : compiler(compiler), header(first_header_of(source / "repro.cpp")),
       folder(source / (compiler.empty() ? "build" : "build-" + compiler)),
       project(source.path(), folder, options_with(compiler), header) {}
@@ -126,7 +134,7 @@ Verification ReproVerifier::verify(const std::string &folder, const std::string 
   Verification in_cpp = build_and_run(*expected_);
   in_cpp.compiler = quick;
   if (!in_cpp.same_failure && !quick.empty() && !is_interrupted()) {
-    ReproBuild as_chosen(results_, "");
+    Build as_chosen(results_, "");
     in_cpp = build_and_run(as_chosen);
   }
   return !in_cpp.same_failure || in_python.same_failure ? in_cpp
@@ -156,9 +164,9 @@ Verification ReproVerifier::run(const std::vector<std::string> &command,
                            judge, options_.repetition, options_.interrupted);
 }
 
-Verification ReproVerifier::build_and_run(ReproBuild &repro) const {
+Verification ReproVerifier::build_and_run(Build &repro) const {
   const JobEnd job_end = build(repro.project, options_.interrupted);
-  if (is_without_cmake(job_end))
+  if (job_end.ending == Ending::Exited && job_end.exit_code == 127)
     return {.message = "no CMake was found", .has_tools = false};
   if (!is_built(job_end) && find_compiler().empty())
     return {.message = "no C++ compiler was found", .has_tools = false};

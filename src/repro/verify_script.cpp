@@ -98,7 +98,7 @@ ScriptVerification ScriptVerifier::first_that_fails(const std::function<bool()> 
   ScriptVerification result{false, ""};
   int tried = 0;
   for (const auto &script : scripts_.scripts) {
-    if (interrupted && interrupted())
+    if (!is_started_ && interrupted && interrupted()) // the first may have ended by then
       break;
     const bool is_light = facts_->check.device.is_cpu() && !script.reads_files; // both may be in memory at a time
     auto test = is_light ? started_test(script) : nullptr;

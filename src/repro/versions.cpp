@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "repro/render.h"
 #include "repro/script_run.h"
+#include "repro/triage.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -79,23 +80,12 @@ std::string release_of(const std::string &version) {
   return version.substr(0, version.find('+'));
 }
 
-/// The answers, from the oldest version to the newest.
-std::vector<VersionRow> in_order(std::vector<VersionRow> rows) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const VersionRow &a, const VersionRow &b) { return numbers_of(a.torch) < numbers_of(b.torch); });
-  return rows;
-}
-
 std::string listed(const std::vector<VersionRow> &rows, Outcome outcome) {
   std::vector<std::string> words;
   for (const VersionRow &row : rows)
     if (row.outcome == outcome && (words.empty() || words.back() != release_of(row.torch)))
       words.push_back(release_of(row.torch));
-  if (words.size() < 2)
-    return joined(words);
-  const std::string last = words.back();
-  words.pop_back();
-  return joined(words) + " and " + last;
+  return enumerated(std::move(words));
 }
 
 /// The newest right version before the one that was reduced under, else the oldest after it; null if none is right.
@@ -141,7 +131,9 @@ std::vector<VersionRow> ask_versions(const ReproFacts &facts, const std::string 
 std::string versions_sentence(const ReproFacts &facts) {
   if (facts.versions.size() < 2)
     return "";
-  const std::vector<VersionRow> rows = in_order(facts.versions);
+  std::vector<VersionRow> rows = facts.versions;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const VersionRow &a, const VersionRow &b) { return numbers_of(a.torch) < numbers_of(b.torch); });
   const std::string right = listed(rows, Outcome::Right), wrong = listed(rows, Outcome::Wrong);
   std::string text = right.empty() ? "" : "Right in PyTorch " + right;
   if (!wrong.empty())

@@ -252,9 +252,7 @@ std::string fallback_for(const std::string &name) {
 }
 
 std::string with_workaround(const std::string &script, const Workaround &workaround) {
-  std::vector<std::string> lines;
-  for (const std::string &line : split_lines(script))
-    lines.push_back(line);
+  const std::vector<std::string> lines = split_lines(script);
   std::string text;
   for (size_t i = 0, at = first_call(lines); i < lines.size(); ++i)
     text += (i == at ? added_lines(script, workaround) : "") + lines[i] + "\n";

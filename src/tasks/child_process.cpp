@@ -6,6 +6,7 @@
 #include "tasks/crash_frames.h"
 #include "tasks/descendants.h"
 #include "tasks/limits.h"
+#include "tasks/sandbox.h"
 #include "tasks/time_limit.h"
 
 #include <algorithm>
@@ -59,10 +60,6 @@ std::pair<int, int> pair_of_sockets() {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw std::system_error(errno, std::generic_category(), "no socket for a child process");
   return {ends[0], ends[1]};
-}
-
-bool comes_from_outside(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
 /// Both ends close on exec; the parent's end never blocks. Throws std::system_error.

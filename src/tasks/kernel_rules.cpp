@@ -1,10 +1,12 @@
 #include "tasks/kernel_rules.h"
 
+#include "core/text.h"
+
+#include <cctype>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -58,63 +60,27 @@ using Program = std::vector<sock_filter>;
 
 /// Refused with EPERM, as if the user might not: what asks for it goes on without. io_uring makes sockets that no
 /// filter sees; the others reach into other processes or into the kernel.
-constexpr int refused[] = {SCMP_SYS(io_uring_setup),
-                           SCMP_SYS(io_uring_enter),
-                           SCMP_SYS(io_uring_register),
-                           SCMP_SYS(ptrace),
-                           SCMP_SYS(bpf),
-                           SCMP_SYS(userfaultfd),
-                           SCMP_SYS(process_vm_readv),
-                           SCMP_SYS(keyctl),
-                           SCMP_SYS(add_key),
-                           SCMP_SYS(process_vm_writev),
-                           SCMP_SYS(request_key),
-                           SCMP_SYS(perf_event_open),
-                           SCMP_SYS(mount),
-                           SCMP_SYS(umount2),
-                           SCMP_SYS(unshare),
-                           SCMP_SYS(setns),
-                           SCMP_SYS(kexec_load),
-                           SCMP_SYS(init_module),
-                           SCMP_SYS(finit_module),
-                           SCMP_SYS(chroot),
-                           SCMP_SYS(pivot_root),
-                           SCMP_SYS(open_by_handle_at),
-                           SCMP_SYS(reboot),
-                           SCMP_SYS(swapon),
-                           SCMP_SYS(settimeofday),
-                           SCMP_SYS(clock_settime),
-                           SCMP_SYS(sethostname),
-                           SCMP_SYS(setdomainname)};
+constexpr const char *refused =
+    "io_uring_setup io_uring_enter io_uring_register ptrace bpf userfaultfd process_vm_readv keyctl add_key "
+    "process_vm_writev request_key perf_event_open mount umount2 unshare setns kexec_load init_module "
+    "finit_module chroot pivot_root open_by_handle_at reboot swapon settimeofday clock_settime sethostname "
+    "setdomainname";
 
 /// The system calls that change a file's owner or attributes. Landlock does not refuse them, so that a model could hand
 /// any file of its user to other users. The calls setxattrat, removexattrat and file_setattr are given by number, since
 /// libseccomp of Debian 12 does not know their names.
-constexpr int about_files[] = {SCMP_SYS(chown),
-                               SCMP_SYS(fchown),
-                               SCMP_SYS(lchown),
-                               SCMP_SYS(fchownat),
-                               SCMP_SYS(setxattr),
-                               SCMP_SYS(lsetxattr),
-                               SCMP_SYS(fsetxattr),
-                               SCMP_SYS(removexattr),
-                               SCMP_SYS(lremovexattr),
-                               SCMP_SYS(fremovexattr),
-                               463,
-                               466,
-                               469};
+constexpr const char *about_files =
+    "chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr 463 466 "
+    "469";
 
 /// Calls of the same kind, but these are said to have been done: what copies a file copies its mode and its times, and
 /// gives up where it may not (Python's shutil.copy(), and with it TorchInductor ahead of time). 452 is fchmodat2.
-constexpr int left_undone[] = {SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat),  452,
-                               SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat), SCMP_SYS(utimensat)};
+constexpr const char *left_undone = "chmod fchmod fchmodat 452 utime utimes futimesat utimensat";
 
 /// The system calls that reach what has neither a path nor an owner that starts it: memory, semaphores and messages
 /// that the user's other programs have made.
-constexpr int between_programs[] = {SCMP_SYS(shmget),   SCMP_SYS(shmat),      SCMP_SYS(shmctl), SCMP_SYS(semget),
-                                    SCMP_SYS(semop),    SCMP_SYS(semtimedop), SCMP_SYS(semctl), SCMP_SYS(msgget),
-                                    SCMP_SYS(msgsnd),   SCMP_SYS(msgrcv),     SCMP_SYS(msgctl), SCMP_SYS(mq_open),
-                                    SCMP_SYS(mq_unlink)};
+constexpr const char *between_programs =
+    "shmget shmat shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl mq_open mq_unlink";
 
 /// A system call that may change another process than the caller, and which of its arguments names that process.
 struct AboutProcess {
@@ -133,6 +99,15 @@ void require(int code) {
     throw std::system_error(-code, std::generic_category(), "no filter for system calls can be made");
 }
 
+/// Has each of the calls, given by name or number, end with this error instead; 0: as if it were done.
+void end_with(int error, const char *calls, scmp_filter_ctx filter) {
+  for (const std::string &word : split_words(calls)) {
+    const int call = std::isdigit(word[0]) ? std::stoi(word) : seccomp_syscall_resolve_name(word.c_str());
+    require(call == __NR_SCMP_ERROR ? -ENOSYS : 0);
+    require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(error), call, 0));
+  }
+}
+
 void refuse_what_concerns_others(scmp_filter_ctx filter) {
   constexpr auto no = SCMP_ACT_ERRNO(EPERM);
   for (const auto &[call, argument] : about_processes)
@@ -145,9 +120,8 @@ void refuse_what_concerns_others(scmp_filter_ctx filter) {
 /// Refuses the calls that bring a Unix socket together with another program. connect() is told that there is no such
 /// program: then CUDA's driver, which asks for one that shares the device (MPS), goes on without.
 void refuse_peers(scmp_filter_ctx filter) {
-  require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOENT), SCMP_SYS(connect), 0));
-  for (const int call : {SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg)})
-    require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), call, 0));
+  end_with(ENOENT, "connect", filter);
+  end_with(EACCES, "sendmsg sendmmsg", filter);
   constexpr unsigned destination = 4;
   require(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(sendto), 1, SCMP_CMP(destination, SCMP_CMP_NE, 0)));
 }
@@ -157,12 +131,9 @@ Program compiled(UnixSockets unix_sockets) {
   const std::unique_ptr<void, void (*)(void *)> filter(seccomp_init(SCMP_ACT_ALLOW), seccomp_release);
   if (!filter)
     require(-ENOMEM);
-  for (const auto &calls :
-       {std::span<const int>(refused), std::span<const int>(about_files), std::span<const int>(between_programs)})
-    for (const int call : calls)
-      require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0));
-  for (const int call : left_undone)
-    require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(0), call, 0));
+  for (const char *calls : {refused, about_files, between_programs})
+    end_with(EPERM, calls, filter.get());
+  end_with(0, left_undone, filter.get());
   refuse_what_concerns_others(filter.get());
   const auto refuse_socket = [&](auto... which) {
     require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), sizeof...(which), which...));

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -172,13 +173,12 @@ void use_large_pages() {
     return;
   std::ifstream maps("/proc/self/maps"); // "55d0c1a2b000-55d0c5a2b000 rw-p 00000000 00:00 0   [heap]"
   for (std::string line; std::getline(maps, line);) {
-    if (!line.ends_with("[heap]"))
+    void *from = nullptr, *to = nullptr;
+    if (!line.ends_with("[heap]") || std::sscanf(line.c_str(), "%p-%p", &from, &to) != 2)
       continue;
-    char *at = line.data();
-    const std::uintptr_t from = std::strtoull(at, &at, 16), to = std::strtoull(at + 1, nullptr, 16);
-    void *const heap = reinterpret_cast<void *>(from);
-    madvise(heap, to - from, MADV_HUGEPAGE);
-    madvise(heap, to - from, MADV_COLLAPSE);
+    const std::size_t size = static_cast<char *>(to) - static_cast<char *>(from);
+    madvise(from, size, MADV_HUGEPAGE);
+    madvise(from, size, MADV_COLLAPSE);
   }
 }
 

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <signal.h>
+
 namespace repro_minify {
 
 const char *to_string(Ending ending) {
@@ -42,6 +44,10 @@ bool pause_before_asking_again(int again, const std::function<bool()> &interrupt
 bool is_answer(const JobEnd &job_end) {
   return job_end.ending != Ending::Killed && job_end.ending != Ending::Cancelled &&
          !(job_end.ending == Ending::Exited && job_end.exit_code == -1);
+}
+
+bool comes_from_outside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
 JobEnd run_until_answered(const Job &job, const Limits &limits) {

@@ -20,6 +20,8 @@ bool pause_before_asking_again(int again, const std::function<bool()> &interrupt
 /// True if the JobEnd says anything of the job; false for a child that could not be started, whose end is lost, or that
 /// was killed from outside or cancelled.
 bool is_answer(const JobEnd &job_end);
+/// True for a signal that another process or a person sends, and no fault of a program's own.
+bool comes_from_outside(int signal);
 /// Calls run_in_sandbox(), and again while there is no answer, `most_asked_again` times at most.
 JobEnd run_until_answered(const Job &job, const Limits &limits);
 

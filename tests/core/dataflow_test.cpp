@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -51,7 +50,6 @@ TEST(Dataflow, MayBeEmpty) {
   const Dataflow dataflow(0, {});
   EXPECT_EQ(dataflow.size(), 0);
   EXPECT_TRUE(dataflow.topological_order().empty());
-  EXPECT_TRUE(dataflow.components({}).empty());
   EXPECT_TRUE(dataflow.ball({}, 3, {}).empty());
 }
 
@@ -102,20 +100,6 @@ TEST(Dataflow, CutsOutBalls) {
   EXPECT_EQ(dataflow.ball({2}, 1, {0, 1}), (IndexSet{1, 2}));
   EXPECT_EQ(dataflow.ball({0, 4}, 1, all), (IndexSet{0, 1, 3, 4}));
   EXPECT_EQ(diamond_and_pair().ball({4}, 100, {0, 1, 2, 3, 4, 5}), (IndexSet{4, 5})) << "unreachable is never inside";
-}
-
-TEST(Dataflow, FindsComponents) {
-  const Dataflow dataflow = diamond_and_pair();
-  EXPECT_EQ(dataflow.components({0, 1, 2, 3, 4, 5}), (std::vector<IndexSet>{{0, 1, 2, 3}, {4, 5}}));
-  EXPECT_EQ(dataflow.components({1, 2, 5}), (std::vector<IndexSet>{{1}, {2}, {5}}));
-  EXPECT_EQ(dataflow.components({1, 2, 3}), (std::vector<IndexSet>{{1, 2, 3}}));
-}
-
-TEST(Dataflow, CopiesShareNothingThatChanges) {
-  auto original = std::make_unique<Dataflow>(diamond_and_pair());
-  const Dataflow copy = *original;
-  original.reset();
-  EXPECT_EQ(copy.components({4, 5}), (std::vector<IndexSet>{{4, 5}}));
 }
 
 std::string dot(const Dataflow &dataflow, const std::vector<std::string> &labels, const IndexSet &marked = {}) {

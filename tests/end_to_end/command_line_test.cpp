@@ -285,15 +285,21 @@ TEST(RunOfSeveral, IsValidJsonWhateverIsThrown) {
   EXPECT_TRUE(nlohmann::json::parse(finished.out).is_array());
 }
 
-/// All of it ends with the budget: a repro that cannot be built in time is handed over, and is not called verified.
-TEST(TimeBudget, EndsVerificationToo) {
-  const Case one = case_named("jit_type_as_dce");
-  const TemporaryFolder folder;
-  const fs::path compiler = folder / "slow_compiler", repro = folder / "x.repro";
+/// Reduces with a compiler that does not come to an end before the budget does; `python` runs repro.py.
+Finished reduce_beside_a_slow_compiler(const TemporaryFolder &folder, const fs::path &repro,
+                                       const std::string &python) {
+  const fs::path compiler = folder / "slow_compiler";
   std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] && echo slow 1 && exit\nsleep 600\n";
   fs::permissions(compiler, fs::perms::owner_all);
-  const Finished finished = run_program({"env", "CXX=" + compiler.string(), test_paths::program, one.model(),
-                                         "--backend", "jit", "-o", repro, "--time-budget", "8"});
+  return run_program({"env", "CXX=" + compiler.string(), test_paths::program, case_named("jit_type_as_dce").model(),
+                      "--backend", "jit", "--python", python, "-o", repro, "--time-budget", "8"});
+}
+
+/// All of it ends with the budget: a repro that cannot be built in time is handed over, and is not called verified.
+TEST(TimeBudget, EndsVerificationToo) {
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = reduce_beside_a_slow_compiler(folder, repro, "/bin/false");
   EXPECT_EQ(finished.exit_code, 4) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "the time budget was spent before it could be")) << describe(finished);
   EXPECT_TRUE(fs::exists(repro / "repro.cpp"));
@@ -303,6 +309,21 @@ TEST(TimeBudget, EndsVerificationToo) {
   EXPECT_EQ(report.at("interrupted"), false);
   EXPECT_TRUE(contains(report.at("verification"), "time budget")) << report;
   EXPECT_TRUE(contains(read_text(repro / "report.md"), "time budget"));
+}
+
+/// Whether repro.py is run before the budget ends is up to the machine; where it was, it counts.
+TEST(TimeBudget, LeavesWhatReproPyHasShown) {
+  if (std::string(test_paths::python).empty())
+    GTEST_SKIP() << "no Python with torch here";
+  const TemporaryFolder folder;
+  const fs::path repro = folder / "x.repro";
+  const Finished finished = reduce_beside_a_slow_compiler(folder, repro, test_paths::python);
+  const auto report = nlohmann::json::parse(read_text(repro / "report.json"));
+  const bool was_run = fs::exists(repro / "repro.py"); // it is kept where it was seen to fail
+  EXPECT_EQ(finished.exit_code, was_run ? 0 : 4) << describe(finished);
+  EXPECT_EQ(report.at("verified") == true, was_run) << report;
+  EXPECT_EQ(report.at("out_of_time"), true);
+  EXPECT_TRUE(contains(report.at("verification"), was_run ? "repro.cpp was not built, as the time budget" : "budget"));
 }
 
 /// The steps before the search are done in any case: there is always something to keep.

@@ -281,6 +281,9 @@ def test_what_a_backend_raised_is_said_and_not_that_it_raised() -> None:
     error = RuntimeError("backend='inductor' raised:\nValueError: why")
     error.inner_exception = ValueError("why")  # type: ignore[attr-defined]
     assert first_line(error) == "ValueError: why"
+    assert first_line(ValueError("Got graph break/error:\n\nimproper combine_fn\n  more")) == (
+        "ValueError: Got graph break/error: improper combine_fn"
+    )
 
 
 def test_inputs_that_cannot_be_copied_are_no_fault_of_eager() -> None:

@@ -54,10 +54,11 @@ def test_an_interruption_is_passed_on_once(work: Path, group: bool) -> None:
     program = fake(
         work,
         "trap 'echo caught >> caught' INT\necho started >&2\ni=0\n"
-        "while [ ! -s caught ] || [ $i -lt 5 ]; do sleep 0.1; i=$((i+1)); done\ntouch kept\nexit 130\n",
+        "while [ ! -s caught ] || [ $i -lt 5 ]; do sleep 0.1; i=$((i+1)); done\ntouch kept\n"
+        "echo 'warning: interrupted; the best so far is here' >&2\nexit 130\n",
     )
     code = (
-        "from repro_minify.program import run\ntry: run([], show=True)\nexcept KeyboardInterrupt: print('interrupted')"
+        "from repro_minify.program import run\ntry: run([], show=True)\nexcept KeyboardInterrupt as error: print(error)"
     )
     environment = {**os.environ, "REPRO_MINIFY_PROGRAM": program}
     process = subprocess.Popen(
@@ -70,7 +71,7 @@ def test_an_interruption_is_passed_on_once(work: Path, group: bool) -> None:
     )
     assert process.stderr and process.stderr.readline() == "started\n"
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert process.communicate(timeout=60)[0] == "interrupted; the best so far is here\n"
     assert (work / "kept").exists() and (work / "caught").read_text() == "caught\n"
 
 

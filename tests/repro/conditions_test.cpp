@@ -29,9 +29,9 @@ TEST(Conditions, OneOfSeveralThatFailDoesNot) {
   EXPECT_EQ(condition_in_title(conditions), "");
 }
 
-TEST(Conditions, WhereAllFailNoneIsNamed) {
+TEST(Conditions, WhereAllFailTheyAreNamed) {
   EXPECT_EQ(conditions_sentence(of({{"int8", "dtype", true}, {"the first dimension", "size", true}})),
-            "It fails for other dtypes too.");
+            "With the same values it fails for `int8` too.");
   EXPECT_EQ(conditions_sentence(of({{"the first dimension", "size", true}})), "");
 }
 

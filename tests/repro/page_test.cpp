@@ -82,8 +82,7 @@ TEST(AnalysisPage, TextOfAModelIsText) {
   analysis.first = 1;
   analysis.rows[1].part = AnalysisRow::Part::Cause;
   const TemporaryFolder folder;
-  write_analysis_page({.analysis = analysis, .model = evil, .backend = evil, .version = evil, .torch_version = evil},
-                      folder.path());
+  write_analysis_page(analysis, evil, evil, folder.path());
   const std::string page = read_file(folder / "analysis.html");
   EXPECT_EQ(page.find("<script>alert"), std::string::npos);
   EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos);
@@ -105,8 +104,10 @@ TEST(ValueList, OfALargeGraphIsTheNeighbourhoodOfWhatMatters) {
 
 std::vector<std::string> meanings_of(const ValueList &list) {
   std::vector<std::string> meanings;
-  for (const auto &entry : list.legend)
-    meanings.push_back(entry.meaning.substr(0, entry.meaning.find(':')));
+  for (const auto &entry : list.legend) {
+    const std::string meaning = entry.at("meaning");
+    meanings.push_back(meaning.substr(0, meaning.find(':')));
+  }
   return meanings;
 }
 

@@ -28,7 +28,7 @@ ReproFacts facts_of(CompareRule rule, double off, double ref_error, at::ScalarTy
 }
 
 std::string cpp_of(const ReproFacts &facts) {
-  return differs_function(facts, {});
+  return differs_function(facts, /*complex=*/false, /*plain=*/false);
 }
 
 TEST(Predicate, TheToleranceInForce) {
@@ -42,7 +42,8 @@ TEST(Predicate, TheToleranceInForce) {
 
 TEST(Predicate, ANumberIsComparedWhereAProgramReturnsOne) {
   const ReproFacts facts = facts_of(CompareRule::Default, 0.5, 1e-8);
-  EXPECT_NE(differs_function(facts, {.plain = true}).find("return expected_value != found_value;"), std::string::npos);
+  EXPECT_NE(differs_function(facts, /*complex=*/false, /*plain=*/true).find("return expected_value != found_value;"),
+            std::string::npos);
   EXPECT_EQ(cpp_of(facts).find("as_tensor"), std::string::npos) << cpp_of(facts);
 }
 

@@ -13,6 +13,8 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -24,6 +26,25 @@ using namespace std::chrono_literals;
 void sleep_too_long() {
   for (;;)
     pause();
+}
+
+/// The first heap in /proc/self/smaps, with its flags: "hg" is there once the kernel was asked for large pages.
+std::string flags_of_the_heap() {
+  std::ifstream maps("/proc/self/smaps");
+  bool is_heap = false;
+  for (std::string line; std::getline(maps, line);) {
+    is_heap = is_heap || line.ends_with("[heap]");
+    if (is_heap && line.starts_with("VmFlags:"))
+      return line + " ";
+  }
+  return "";
+}
+
+TEST(LargePages, HoldTheHeapOnceAChildWasForked) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage") || flags_of_the_heap().empty())
+    GTEST_SKIP() << "a kernel without large pages, or a process without a heap";
+  run_in_sandbox([](Child &) {}, {.timeout = 1h});
+  EXPECT_NE(flags_of_the_heap().find(" hg "), std::string::npos) << flags_of_the_heap();
 }
 
 TEST(OwnLimit, EndsTheStageThatItWasSetIn) {

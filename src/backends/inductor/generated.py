@@ -41,6 +41,10 @@ BOOKKEEPING = re.compile(r"#pragma|inductor_cpu_\w*integer_div|#include|^\s*[{}]
 """Lines of a kernel that say nothing about what it computes."""
 SIZES = {"uint8_t": 1, "int8_t": 1, "bool": 1, "int16_t": 2, "uint16_t": 2, "half": 2, "bfloat16": 2}
 """The bytes of an element, for types of which a vector holds more than of float, after which loops count."""
+# "buf2 = buf0; del buf0  # reuse", "buf1 = buf0", and "buf0 = torch.ops.aten.view.dtype(arg0_1, torch.int32)"
+SAME_MEMORY = re.compile(
+    r"^ *(\w+) = (?:torch\.ops\.aten\.view\.dtype\()?(\w+)(?:, torch\.\w+\))?(?:; *del\b.*)?$", re.MULTILINE
+)
 OVERHEAD = re.compile(r"\s*(#|del |args\.clear|assert_|arg\w*(, arg\w*)*,? = args|buf\d+ = empty_strided|return )")
 """Lines of what calls the kernels that say nothing about what is called."""
 
@@ -137,11 +141,13 @@ def same_memory(module: str, name: str, kernel: str) -> str:
     if len(parameters) != len(given):
         return ""
     body = kernel.partition("{\n")[2]
-    reused = dict(re.findall(r"^ *(\w+) = (\w+); *del", module, re.MULTILINE))
+    memory_of: dict[str, str] = {}  # each value that has the memory of another
+    for value, other in SAME_MEMORY.findall(module):
+        memory_of[value] = memory_of.get(other, other)
     together: dict[str, list[str]] = {}
     for parameter, value in zip(parameters, given):
         if re.search(rf"\b{parameter}\b", body):
-            together.setdefault(reused.get(value, value), []).append(parameter)
+            together.setdefault(memory_of.get(value, value), []).append(parameter)
     return "\n".join(f"// {' and '.join(names)} are the same memory" for names in together.values() if len(names) > 1)
 
 

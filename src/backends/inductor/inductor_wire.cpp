@@ -121,12 +121,10 @@ json WireWriter::write(const c10::IValue &value) {
     return {{"str", value.toStringRef()}};
   if (value.isDevice())
     return {{"device", value.toDevice().str()}};
-  if (value.isList() || value.isTuple()) {
-    json parts = json::array();
-    for (const auto &part : value.isList() ? value.toListRef().vec() : value.toTupleRef().elements().vec())
-      parts.push_back(write(part));
-    return {{value.isList() ? "list" : "tuple", parts}};
-  }
+  if (value.isList())
+    return {{"list", write_all(value.toListRef())}};
+  if (value.isTuple())
+    return {{"tuple", write_all(value.toTupleRef().elements())}};
   throw CannotCompile("a value of type " + value.tagKind() + " cannot be sent to Python");
 }
 

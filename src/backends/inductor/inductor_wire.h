@@ -29,6 +29,13 @@ public:
   explicit WireWriter(std::vector<at::Tensor> &blobs) : blobs_(blobs) {}
   /// Throws CannotCompile for a tensor without dense storage, and for other values that cannot be sent.
   nlohmann::json write(const c10::IValue &value);
+  /// Returns a list.
+  template <typename Values> nlohmann::json write_all(const Values &values) {
+    nlohmann::json words = nlohmann::json::array();
+    for (const auto &value : values)
+      words.push_back(write(value));
+    return words;
+  }
   /// The storage that each blob holds, by the blob's number.
   const std::vector<c10::Storage> &storages() const { return storages_; }
 

@@ -37,10 +37,7 @@ InductorConnection &RemoteExecutor::connection(const std::vector<c10::IValue> &o
 c10::IValue RemoteExecutor::call(const std::string &call, const std::vector<c10::IValue> &operands) {
   InductorMessage message;
   WireWriter writer(message.blobs);
-  json words = json::array();
-  for (const auto &operand : operands)
-    words.push_back(writer.write(operand));
-  message.header = {{"do", "call"}, {"call", call}, {"operands", words}};
+  message.header = {{"do", "call"}, {"call", call}, {"operands", writer.write_all(operands)}};
   const InductorMessage answer = connection(operands).ask(message);
   // A result may live in the memory of an operand: the blobs that were sent are the first.
   std::vector<at::Tensor> blobs;

@@ -153,9 +153,7 @@ c10::DeviceType RemoteModule::device_of(const std::vector<c10::IValue> &argument
 c10::IValue RemoteModule::run(const std::vector<c10::IValue> &arguments) {
   InductorMessage message;
   WireWriter writer(message.blobs);
-  json words = json::array();
-  for (const auto &argument : arguments)
-    words.push_back(writer.write(argument));
+  const json words = writer.write_all(arguments);
   settings_ = settings_here(device_of(arguments));
   message.header = {{"do", "run"}, {"program", program_}, {"arguments", words}, {"settings", settings_}};
   const InductorMessage answer = connection_->ask(message);
@@ -210,9 +208,7 @@ void RemoteModule::connect_gradients(const c10::IValue &output, const json &word
 std::vector<at::Tensor> RemoteModule::backward(const std::vector<at::Tensor> &gradients) {
   InductorMessage message;
   WireWriter writer(message.blobs);
-  json words = json::array();
-  for (const auto &gradient : gradients)
-    words.push_back(writer.write(gradient));
+  const json words = writer.write_all(gradients);
   message.header = {{"do", "backward"}, {"program", program_}, {"gradients", words}, {"settings", settings_}};
   const InductorMessage answer = connection_->ask(message);
   WireReader reader(answer.blobs);

@@ -1,8 +1,10 @@
 """The reference in float64 of a program that asks for other floating dtypes itself."""
 
-from typing import Any
+import functools
+from typing import Any, Callable
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -10,11 +12,26 @@ class Wide(TorchDispatchMode):
     """Makes float64 of what is made in another floating-point dtype: of the rounding that a program asks for the
     reference has none, however it is written, x.half() or aten.to.dtype(x, torch.float16)."""
 
+    supports_higher_order_operators = True
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
             kwargs = {**kwargs, "dtype": torch.float64}
+        if isinstance(func, HigherOrderOperator):
+            args = tuple(self.inside(value) if callable(value) else value for value in args)
         return func(*args, **kwargs)
+
+    def inside(self, body: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns the function that a Higher Order Operator calls, such as the body of a loop, in this mode: while the
+        operator runs, the mode is off."""
+
+        @functools.wraps(body)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return body(*args, **kwargs)
+
+        return called
 
 
 Memories = dict[tuple[int, torch.dtype], torch.Tensor]

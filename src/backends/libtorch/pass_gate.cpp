@@ -144,7 +144,7 @@ private:
 std::vector<std::string> step_names(const Pipeline &pipeline) {
   std::vector<std::string> names;
   std::map<std::string, int> seen;
-  const PipelineStep *outer = nullptr;
+  const Pipeline::Step *outer = nullptr;
   std::string outer_name;
   for (const auto &step : pipeline.steps) {
     if (step.inside) {

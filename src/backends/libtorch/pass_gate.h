@@ -8,13 +8,6 @@
 
 namespace repro_minify {
 
-/// A pass that a pipeline calls, by its name in torch::jit, or a switch that the backend asks about (step_runs).
-struct PipelineStep {
-  const char *function;
-  int phase = 0;
-  bool inside = false; ///< called by the pass that stands before it, or before others of that kind
-};
-
 /// A function by which one sees how far the pipeline is.
 struct PhaseMark {
   const char *function;
@@ -27,7 +20,13 @@ struct PhaseMark {
 
 /// The steps that a backend runs, in order. Not all need be called; after the last of a phase its first may come again.
 struct Pipeline {
-  std::vector<PipelineStep> steps;
+  /// A pass that it calls, by its name in torch::jit, or a switch that the backend asks about (step_runs).
+  struct Step {
+    const char *function;
+    int phase = 0;
+    bool inside = false; ///< called by the pass that stands before it, or before others of that kind
+  };
+  std::vector<Step> steps;
   std::vector<PhaseMark> marks = {};
 };
 

@@ -43,8 +43,9 @@ class InternalError(ReproMinifyError):
 
 
 def first_line(error: BaseException) -> str:
-    """Its class and the first line of its text; those of the error inside where Dynamo only says which backend raised
-    it."""
+    """Its class and the first line of its text, with the next where that one only announces it; those of the error
+    inside where Dynamo only says which backend raised it."""
     error = getattr(error, "inner_exception", None) or error
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    text = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -122,7 +122,7 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         words = words_of(model, inputs, backend, options, failing)
     except CannotTrace as error:
         both = untraced(error, model, original)
-        both.args = ("; ".join([str(both), *refused]),)
+        both.args = ("; ".join([str(both), *(each for each in refused if each not in str(both))]),)
         raise both from error.__cause__
     if original:
         require_same_end(failing, backend, options, original)

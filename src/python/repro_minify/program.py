@@ -72,14 +72,14 @@ def collect(process: subprocess.Popen[bytes], show: bool) -> str:
 
 def heed(process: subprocess.Popen[bytes], show: bool) -> str:
     """Returns what the program says until it ends. An interruption is passed on once, as a second one would end the
-    program at once."""
+    program at once; its text is then where the program left the best so far."""
     try:
         return collect(process, show)
     except KeyboardInterrupt:
         process.send_signal(signal.SIGINT)
-        collect(process, show)
+        said = collect(process, show).splitlines()
         process.wait(PATIENCE)
-        raise
+    raise KeyboardInterrupt(*(line.removeprefix("warning: ") for line in said[-1:]))
 
 
 def run(arguments: Sequence[str], *, show: bool = False) -> Ended:

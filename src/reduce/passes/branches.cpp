@@ -4,8 +4,6 @@
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/in_bulk.h"
 
-#include <algorithm>
-
 namespace repro_minify {
 namespace {
 
@@ -34,24 +32,22 @@ std::vector<Branch> single_minded(const Recording &recording) {
 /// Returns the program with these branches in place. Works from the innermost out, as an outer block is pasted with
 /// what has become of those in it.
 Program straightened(const Program &program, const std::vector<Branch> &branches, const std::vector<size_t> &which) {
-  EditableCopy copy(program);
-  for (size_t i = which.size(); i-- > 0;) {
-    const auto &branch = branches[which[i]];
-    Node *node = copy.of(branch.node);
-    auto *condition = node->input();
-    replace_node(node, paste_block(node->blocks()[branch.taken], node, {}));
-    drop_unread({condition});
-  }
-  unpack_outputs(*copy.program.graph);
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    for (size_t i = which.size(); i-- > 0;) {
+      const auto &branch = branches[which[i]];
+      Node *node = copy.of(branch.node);
+      auto *condition = node->input();
+      replace_node(node, paste_block(node->blocks()[branch.taken], node, {}));
+      drop_unread({condition});
+    }
+    unpack_outputs(*copy.program.graph);
+  });
 }
 
 } // namespace
 
 void straighten_branches(PassContext &context) {
-  const auto nodes = all_nodes(*context.current.graph);
-  if (std::none_of(nodes.begin(), nodes.end(), [](const Node *node) { return node->kind() == torch::jit::prim::If; }))
+  if (!any_node(context.current.graph->block(), [](const Node *node) { return node->kind() == torch::jit::prim::If; }))
     return;
   const Program start = context.current;
   const auto recording = context.record();

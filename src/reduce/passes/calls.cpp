@@ -6,7 +6,10 @@
 #include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/schema_defaults.h"
+#include "reduce/passes/order.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 
@@ -78,19 +81,18 @@ std::vector<json> modes_in(const Program &program) {
 
 /// Returns the program with no call under that mode.
 Program without_mode(const Program &program, const json &mode) {
-  EditableCopy copy(program);
-  for (const Node *node : calls_of(program)) {
-    json call = python_call_of(node), rest = json::array();
-    for (const auto &each : modes_of(call))
-      if (each != mode)
-        rest.push_back(each);
-    if (rest.size() < modes_of(call).size()) {
-      set_modes(call, rest);
-      set_python_call(copy.of(node), call);
+  return edited(program, [&](EditableCopy &copy) {
+    for (const Node *node : calls_of(program)) {
+      json call = python_call_of(node), rest = json::array();
+      for (const auto &each : modes_of(call))
+        if (each != mode)
+          rest.push_back(each);
+      if (rest.size() < modes_of(call).size()) {
+        set_modes(call, rest);
+        set_python_call(copy.of(node), call);
+      }
     }
-  }
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  });
 }
 
 bool leave_out_a_mode(PassContext &context) {
@@ -239,24 +241,75 @@ private:
   json call_;
 };
 
+/// "torch.ops.aten.add.Tensor" is aten::add.Tensor, "torch.ops.aten.sum.default" aten::sum without an overload.
+std::optional<c10::OperatorHandle> called_operator(const std::string &name) {
+  constexpr std::string_view prefix = "torch.ops.";
+  const size_t dot = name.rfind('.');
+  if (!name.starts_with(prefix) || dot <= prefix.size())
+    return std::nullopt;
+  std::string packet = name.substr(prefix.size(), dot - prefix.size());
+  const size_t library_end = packet.find('.');
+  if (library_end == std::string::npos)
+    return std::nullopt;
+  packet.replace(library_end, 1, "::");
+  const std::string overload = name.substr(dot + 1);
+  return c10::Dispatcher::singleton().findSchema({packet, overload == "default" ? "" : overload});
+}
+
+/// The constant that an argument is; nothing for another kind of argument.
+std::optional<c10::IValue> constant_at(const Node *node, const json &form) {
+  const bool is_operand = form.is_object() && form.size() == 1 && form.contains("%");
+  return is_operand ? torch::jit::toIValue(node->input(form["%"].get<size_t>() + 1)) : std::nullopt;
+}
+
+/// The form of a value that is no operand (fx_call.py); null where there is none.
+json literal_of(const c10::IValue &value) {
+  if (value.isNone())
+    return {{"none", 1}};
+  if (value.isInt())
+    return {{"int", std::to_string(value.toInt())}};
+  if (value.isDouble())
+    return {{"float", json(value.toDouble()).dump()}};
+  if (value.isBool())
+    return {{"bool", value.toBool() ? 1 : 0}};
+  return value.isString() ? json{{"text", value.toStringRef()}} : json();
+}
+
+/// Returns a call of an operator (torch.ops.aten.cross_entropy_loss.default) once for each positional argument that has
+/// another value than the default that the operator's schema gives, with that default. The last argument is left out: a
+/// call can do without it. Empty for a call of anything else, and for an operator that this process does not know.
+std::vector<json> with_defaults(const Node *node) {
+  std::vector<json> found;
+  const json call = python_call_of(node);
+  if (call.is_null() || !call.contains("f"))
+    return found;
+  const auto handle = called_operator(call["f"]);
+  if (!handle || !handle->hasSchema())
+    return found;
+  const auto &arguments = handle->schema().arguments();
+  const json &given = call["a"];
+  for (size_t place = 0; place + 1 < std::min(given.size(), arguments.size()); ++place) {
+    const auto &fallback = arguments[place].default_value();
+    const json literal = fallback ? literal_of(*fallback) : json();
+    if (literal.is_null() || given[place] == literal)
+      continue;
+    const auto value = constant_at(node, given[place]);
+    // A tensor is left out where there may be none; another computed value is not for this pass to judge.
+    if (value ? !is_same_constant(*value, *fallback) : fallback->isNone())
+      found.emplace_back(call)["a"][place] = literal;
+  }
+  return found;
+}
+
 bool shorten_call(PassContext &context, size_t which) {
   const Program start = context.current;
   const Node *node = calls_of(start).at(which);
   std::vector<LazyProgram> candidates;
-  for (const json &call : Shorter(python_call_of(node)).found)
-    candidates.emplace_back([&start, node, call] {
-      EditableCopy copy(start);
-      set_python_call(copy.of(node), call);
-      drop_unused(copy.program);
-      return std::move(copy.program);
-    });
-  for (const DefaultArgument &argument : arguments_with_defaults(node))
-    candidates.emplace_back([&start, node, argument] {
-      EditableCopy copy(start);
-      set_argument(copy.of(node), argument);
-      drop_unused(copy.program);
-      return std::move(copy.program);
-    });
+  for (const auto &calls : {Shorter(python_call_of(node)).found, with_defaults(node)})
+    for (const json &call : calls)
+      candidates.emplace_back([&start, node, call] {
+        return edited(start, [&](EditableCopy &copy) { set_python_call(copy.of(node), call); });
+      });
   return accept_first(context, candidates);
 }
 

@@ -48,25 +48,17 @@ public:
         nodes_.insert(node);
   }
 
-  /// Tensors that such a node makes and another one works with, in order.
+  /// Returns the tensors that such a node makes. WithWeights gives those that another node works with, in order;
+  /// OfGraph those that any other node reads, the last first.
   std::vector<const Value *> results() const {
+    const bool with_weights = constants_ == Constants::WithWeights;
     std::vector<const Value *> results;
     for (const Node *node : all_nodes(*program_.graph))
       if (nodes_.count(node) && counts_as_operator(node))
         for (const Value *output : node->outputs())
-          if (output->type()->isSubtypeOf(*c10::TensorType::get()) && is_worked_with(output))
-            results.push_back(output);
-    return results;
-  }
-
-  /// Tensors that such a node makes and any other node reads, the last first.
-  std::vector<const Value *> all_results() const {
-    std::vector<const Value *> results;
-    for (const Node *node : all_nodes(*program_.graph))
-      if (nodes_.count(node) && counts_as_operator(node))
-        for (const Value *output : node->outputs())
-          if (output->type()->isSubtypeOf(*c10::TensorType::get()) && !is_only_returned(output))
-            results.insert(results.begin(), output);
+          if (output->type()->isSubtypeOf(*c10::TensorType::get()) &&
+              (with_weights ? is_worked_with(output) : !is_only_returned(output)))
+            results.insert(with_weights ? results.end() : results.begin(), output);
     return results;
   }
 
@@ -134,17 +126,16 @@ std::vector<Folded> folded(const Recording &recording) {
 }
 
 Program with_constants(const Program &program, const std::vector<Folded> &values, const std::vector<size_t> &which) {
-  EditableCopy copy(program);
-  InputBuilder inputs(copy.program);
-  std::vector<Value *> replaced;
-  for (size_t i : which) {
-    Value *value = copy.of(values[i].value);
-    value->replaceAllUsesWith(inputs.add_tensor(values[i].constant, Role::Constant, "c"));
-    replaced.push_back(value);
-  }
-  drop_unread(replaced);
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    InputBuilder inputs(copy.program);
+    std::vector<Value *> replaced;
+    for (size_t i : which) {
+      Value *value = copy.of(values[i].value);
+      value->replaceAllUsesWith(inputs.add_tensor(values[i].constant, Role::Constant, "c"));
+      replaced.push_back(value);
+    }
+    drop_unread(replaced);
+  });
 }
 
 void make_tensor_constants(PassContext &context) {
@@ -167,23 +158,22 @@ std::optional<Program> filled(const Recording &recording, const Value *value) {
   const auto number = contents ? only_number_in(contents->toTensor()) : std::nullopt;
   if (!number || maker == name_of_filling(*number))
     return std::nullopt;
-  EditableCopy copy(recording.program);
-  Value *former = copy.of(value);
-  Value *made = insert_filled(former->node(), *number, contents->toTensor());
-  former->replaceAllUsesWith(made);
-  drop_unread({former});
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(recording.program, [&](EditableCopy &copy) {
+    Value *former = copy.of(value);
+    Value *made = insert_filled(former->node(), *number, contents->toTensor());
+    former->replaceAllUsesWith(made);
+    drop_unread({former});
+  });
 }
 
 /// Tries each value alone, the last first: a reduced program has few.
 bool fill_instead(PassContext &context) {
-  if (Foldable(context.current, Constants::OfGraph).all_results().empty())
+  if (Foldable(context.current, Constants::OfGraph).results().empty())
     return false;
   const auto recording = context.record();
   if (!recording)
     return false;
-  for (const Value *value : Foldable(recording->program, Constants::OfGraph).all_results()) {
+  for (const Value *value : Foldable(recording->program, Constants::OfGraph).results()) {
     const auto candidate = filled(*recording, value);
     if (candidate && context.try_candidate(*candidate))
       return true;

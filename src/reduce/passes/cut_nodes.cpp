@@ -5,8 +5,10 @@
 #include "check/verdict_text.h"
 #include "program/cut.h"
 #include "program/python_call.h"
+#include "program/surgery.h"
 #include "reduce/passes/in_bulk.h"
 #include "reduce/passes/suspects.h"
+#include "reduce/search_sets.h"
 
 #include <algorithm>
 #include <optional>
@@ -56,14 +58,6 @@ private:
   int refusals_ = 0; ///< since something was accepted last
 };
 
-/// The node of the outermost block that holds this atom, which may be the atom's own.
-const torch::jit::Node *outermost(const Cutter &cutter, int atom) {
-  const auto *node = cutter.node_of(atom);
-  while (node->owningBlock() != node->owningGraph()->block())
-    node = node->owningBlock()->owningNode();
-  return node;
-}
-
 /// Adds what `needed` is made from, as far as the dataflow tells.
 void add_producers(const Cutter &cutter, std::vector<bool> &needed) {
   const auto &order = cutter.dataflow().topological_order();
@@ -83,10 +77,10 @@ IndexSet ancestors(const Cutter &cutter, int target) {
     add_producers(cutter, needed);
     std::set<const torch::jit::Node *> whole;
     for (int atom = 0; atom < cutter.atoms(); ++atom)
-      if (const auto *outer = outermost(cutter, atom); needed[atom] && !outer->blocks().empty())
+      if (const auto *outer = outermost(cutter.node_of(atom)); needed[atom] && !outer->blocks().empty())
         whole.insert(outer);
     for (int atom = 0; atom < cutter.atoms() && !whole.empty(); ++atom)
-      needed[atom] = needed[atom] || whole.count(outermost(cutter, atom)) > 0;
+      needed[atom] = needed[atom] || whole.count(outermost(cutter.node_of(atom))) > 0;
   }
   IndexSet result;
   for (int atom = 0; atom < cutter.atoms(); ++atom)
@@ -188,10 +182,7 @@ void give_hints(EngineContext &context, const Cutter &cutter, const IndexSet &al
     search.weights = suspicion(cutter, named, all);
   }
   // The arithmetic without the bookkeeping of shapes that surrounds it in scripted models.
-  const IndexSet arithmetic = cutter.tensor_atoms();
-  IndexSet within;
-  std::set_intersection(arithmetic.begin(), arithmetic.end(), all.begin(), all.end(), std::back_inserter(within));
-  search.guesses.push_back(within);
+  search.guesses.push_back(intersect(cutter.tensor_atoms(), all));
   search.labels = labels(cutter);
 }
 
@@ -219,17 +210,11 @@ void cut_as_it_ended(EngineContext &context) {
   if (context.deferred)
     return;
   accept_in_bulk(context, changing.size(), [&](const std::vector<size_t> &which) {
-    IndexSet gone, kept;
+    IndexSet gone;
     for (size_t i : which)
       gone.push_back(changing[i]);
-    std::set_difference(all.begin(), all.end(), gone.begin(), gone.end(), std::back_inserter(kept));
-    return cutter.cut(kept);
+    return cutter.cut(subtract(all, gone));
   });
-}
-
-bool has_blocks(const Program &program) {
-  const auto nodes = all_nodes(*program.graph);
-  return std::any_of(nodes.begin(), nodes.end(), [](const auto *node) { return !node->blocks().empty(); });
 }
 
 } // namespace
@@ -263,7 +248,7 @@ void cut_nodes(EngineContext &context) {
   } catch (const PutOff &) {
     context.deferred = true;
   }
-  if (search.certify && has_blocks(context.current))
+  if (search.certify && has_control_flow(context.current))
     cut_as_it_ended(context);
 }
 

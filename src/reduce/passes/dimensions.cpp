@@ -33,14 +33,9 @@ Dimensions without_ones(const at::Tensor &tensor) {
 
 template <Dimensions (*kept)(const at::Tensor &)>
 std::optional<Program> with_fewer(const Program &program, const std::vector<size_t> &which) {
-  Program result = program; // the graph is shared: only values change
-  for (size_t i : which) {
-    auto input = with_dimensions(program.inputs[i], kept(program.inputs[i].value.toTensor()));
-    if (!input)
-      return std::nullopt;
-    result.inputs[i] = std::move(*input);
-  }
-  return result;
+  return with_inputs(program, which, [&](size_t i) {
+    return with_dimensions(program.inputs[i], kept(program.inputs[i].value.toTensor()));
+  });
 }
 
 bool has_several_dimensions(const ProgramInput &input) {

@@ -25,32 +25,21 @@ at::ScalarType dtype_of(const Program &program, size_t input) {
 std::vector<ArgumentEdit> renamed_dtypes(const Program &program, const std::set<at::ScalarType> &from,
                                          at::ScalarType to) {
   std::vector<ArgumentEdit> edits;
-  for (const Node *node : all_nodes(*program.graph)) {
-    const auto *schema = node->maybeSchema();
-    for (size_t i = 0; schema && i < node->inputs().size() && i < schema->arguments().size(); ++i) {
+  for (const Node *node : all_nodes(*program.graph))
+    for (size_t i = 0; i < node->inputs().size(); ++i) {
+      const auto *argument = argument_of(node, i);
       const auto value = torch::jit::toIValue(node->input(i));
-      if (schema->arguments()[i].name() == "dtype" && value && value->isInt() &&
+      if (argument && argument->name() == "dtype" && value && value->isInt() &&
           from.count(static_cast<at::ScalarType>(value->toInt())))
         edits.push_back({node, i, static_cast<int64_t>(to)});
     }
-  }
   return edits;
-}
-
-std::optional<Program> with_dtypes(const Program &program, const std::vector<size_t> &which, at::ScalarType dtype) {
-  Program result = program;
-  for (size_t i : which) {
-    auto input = with_dtype(program.inputs[i], dtype);
-    if (!input)
-      return std::nullopt;
-    result.inputs[i] = std::move(*input);
-  }
-  return result;
 }
 
 /// Converts inputs to a dtype, the graph's dtype arguments with them if that fails too, else the inputs alone.
 bool accept_dtype(PassContext &context, const std::vector<size_t> &which, at::ScalarType dtype) {
-  const auto changed = with_dtypes(context.current, which, dtype);
+  const auto changed =
+      with_inputs(context.current, which, [&](size_t i) { return with_dtype(context.current.inputs[i], dtype); });
   if (!changed)
     return false;
   std::set<at::ScalarType> before;

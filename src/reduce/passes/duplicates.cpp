@@ -92,13 +92,12 @@ private:
 };
 
 Program merged(const Program &program, const std::vector<Duplicate> &duplicates) {
-  EditableCopy copy(program);
-  for (const auto &duplicate : duplicates) {
-    const auto outputs = copy.of(duplicate.first)->outputs();
-    replace_node(copy.of(duplicate.node), {outputs.begin(), outputs.end()});
-  }
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    for (const auto &duplicate : duplicates) {
+      const auto outputs = copy.of(duplicate.first)->outputs();
+      replace_node(copy.of(duplicate.node), {outputs.begin(), outputs.end()});
+    }
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "reduce/passes/edit_constants.h"
 
 #include "program/python_call.h"
+#include "program/surgery.h"
 #include "reduce/passes/pass.h"
 #include "repro_minify/record.h"
 
@@ -17,9 +18,7 @@ using torch::jit::Value;
 /// At the top level, before the top-level node that `node` is or is inside of.
 Value *existing(Node *node, const c10::IValue &value, const c10::Type &type) {
   auto *graph = node->owningGraph();
-  const Node *top = node;
-  while (top->owningBlock() != graph->block())
-    top = top->owningBlock()->owningNode();
+  const Node *top = outermost(node);
   for (Node *other : graph->block()->nodes()) {
     if (other == top)
       return nullptr;
@@ -41,9 +40,6 @@ void set_argument(Node *node, size_t i, const c10::IValue &value) {
   node->replaceInput(i, node->owningGraph()->insertConstant(value));
 }
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 bool names_a_size(const std::string &argument) {
   static const std::set<std::string> names = {"size",        "sizes",  "shape",      "normalized_shape", "output_size",
                                               "kernel_size", "length", "split_size", "split_sizes",      "num_classes"};
@@ -52,11 +48,6 @@ bool names_a_size(const std::string &argument) {
 
 bool names_an_index(const std::string &argument) {
   return argument == "index" || argument == "start";
-}
-
-const std::string *argument_name(const Node *node, size_t i) {
-  const auto *schema = node->maybeSchema();
-  return schema && i < schema->arguments().size() ? &schema->arguments()[i].name() : nullptr;
 }
 
 /// A constant that is a number, where a size or an index is read.
@@ -81,12 +72,13 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
     for (size_t i = 1; is_python_call(node) && i < node->inputs().size(); ++i)
       add(node, i, false); // any of its numbers may be a size: it says of none what it is
     for (size_t i = 0; i < node->inputs().size(); ++i) {
-      const auto *name = argument_name(node, i);
-      if (!name || !(names_a_size(*name) || names_an_index(*name)))
+      const auto *argument = argument_of(node, i);
+      if (!argument || !(names_a_size(argument->name()) || names_an_index(argument->name())))
         continue;
-      add(node, i, names_an_index(*name));
+      add(node, i, names_an_index(argument->name()));
       const Node *list = node->input(i)->node();
-      if (list->kind() == torch::jit::prim::ListConstruct && names_a_size(*name) && lists.insert(list).second)
+      if (list->kind() == torch::jit::prim::ListConstruct && names_a_size(argument->name()) &&
+          lists.insert(list).second)
         for (size_t part = 0; part < list->inputs().size(); ++part)
           add(list, part, false);
     }
@@ -119,16 +111,15 @@ c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t>
 } // namespace
 
 Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &edits) {
-  EditableCopy copy(program);
-  for (const ArgumentEdit &edit : edits)
-    set_argument(copy.of(edit.node), edit.argument, edit.value);
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    for (const ArgumentEdit &edit : edits)
+      set_argument(copy.of(edit.node), edit.argument, edit.value);
+  });
 }
 
 bool is_size(const Node *node, size_t i) {
-  if (const auto *name = argument_name(node, i))
-    return names_a_size(*name);
+  if (const auto *argument = argument_of(node, i))
+    return names_a_size(argument->name());
   if (node->kind() != torch::jit::prim::ListConstruct)
     return false;
   const auto &uses = node->output()->uses();

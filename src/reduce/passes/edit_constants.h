@@ -42,6 +42,14 @@ private:
   std::unordered_map<const torch::jit::Node *, torch::jit::Node *> nodes_;
 };
 
+/// Returns a copy of `original` that `edit` has changed, without what is then not used.
+template <typename Edit> Program edited(const Program &original, const Edit &edit) {
+  EditableCopy copy(original);
+  edit(copy);
+  drop_unused(copy.program);
+  return std::move(copy.program);
+}
+
 // Changes of constants that a graph's nodes read, without more nodes than there were where that can be.
 
 /// A new value for an argument of a node of the Program in which the edit was found.

@@ -1,5 +1,7 @@
 #include "reduce/passes/focus.h"
 
+#include "check/verdict_text.h"
+#include "core/text.h"
 #include "program/formula.h"
 #include "reduce/passes/order.h"
 
@@ -11,13 +13,6 @@
 namespace repro_minify {
 namespace {
 
-Focus::Index unravelled(int64_t flat, at::IntArrayRef sizes) {
-  Focus::Index index(sizes.size());
-  for (size_t d = sizes.size(); d-- > 0; flat /= sizes[d])
-    index[d] = flat % sizes[d];
-  return index;
-}
-
 /// A wrong element of a result and the element of an input that it probably came from: dimensions that are equally
 /// large, counted from the last one, mean the same.
 Focus::Index aligned(const Focus::Index &wrong, const std::vector<int64_t> &result, at::IntArrayRef sizes) {
@@ -26,14 +21,6 @@ Focus::Index aligned(const Focus::Index &wrong, const std::vector<int64_t> &resu
     if (sizes[sizes.size() - back] == result[result.size() - back])
       index[sizes.size() - back] = wrong[wrong.size() - back];
   return index;
-}
-
-const LeafReport *worst_leaf(const Verdict &verdict) {
-  for (const auto *leaves : {&verdict.outputs, &verdict.gradients, &verdict.state})
-    for (const auto &leaf : *leaves)
-      if (!leaf.same && leaf.worst_index >= 0)
-        return &leaf;
-  return nullptr;
 }
 
 /// NaN and Inf before everything else.
@@ -57,17 +44,18 @@ const Focus::Index *Focus::of(size_t input) const {
 
 std::vector<Focus> foci_of(const Program &program, const Verdict &verdict) {
   Focus worst, extreme;
-  const LeafReport *leaf = worst_leaf(verdict);
+  const LeafReport *leaf =
+      first_leaf(verdict, [](const LeafReport &each) { return !each.same && each.worst_index >= 0; }).second;
   const std::vector<int64_t> result = leaf && leaf->ref_form ? leaf->ref_form->sizes : std::vector<int64_t>();
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     if (program.inputs[i].formula)
       continue;
     const auto &tensor = program.inputs[i].value.toTensor();
     if (leaf && !result.empty())
-      worst.set(i, aligned(unravelled(leaf->worst_index, result), result, tensor.sizes()));
+      worst.set(i, aligned(position_of(leaf->worst_index, result), result, tensor.sizes()));
     const auto elements = elements_of(tensor, most_plain_elements);
     if (elements && !elements->empty())
-      extreme.set(i, unravelled(most_extreme(*elements), tensor.sizes()));
+      extreme.set(i, position_of(most_extreme(*elements), tensor.sizes().vec()));
   }
   std::vector<Focus> foci;
   for (const Focus &focus : {leaf ? worst : extreme, extreme, Focus()})

@@ -63,8 +63,9 @@ public:
       : context_(context), cutter_(context.services.record(written_out.program)) {
     for (int atom = 0; atom < cutter_.atoms(); ++atom) {
       const auto &all = written_out.iterations;
+      const Node *top_level = outermost(cutter_.node_of(atom));
       const auto home =
-          std::find_if(all.begin(), all.end(), [&](const auto &nodes) { return nodes.count(top_level(atom)) > 0; });
+          std::find_if(all.begin(), all.end(), [&](const auto &nodes) { return nodes.count(top_level) > 0; });
       iteration_.push_back(home == all.end() ? outside : home - all.begin());
     }
   }
@@ -87,13 +88,6 @@ public:
 
 private:
   static constexpr std::ptrdiff_t outside = -1;
-
-  const Node *top_level(int atom) const {
-    const Node *node = cutter_.node_of(atom);
-    while (node->owningBlock()->owningNode() != node->owningGraph()->block()->owningNode())
-      node = node->owningBlock()->owningNode();
-    return node;
-  }
 
   Program with(std::ptrdiff_t begin, std::ptrdiff_t end) const {
     IndexSet kept;
@@ -152,15 +146,10 @@ bool without_one_loop(EngineContext &context) {
   return false;
 }
 
-bool has_loop(const Program &program) {
-  const auto nodes = all_nodes(*program.graph);
-  return std::any_of(nodes.begin(), nodes.end(), is_loop);
-}
-
 } // namespace
 
 void straighten_loops(EngineContext &context) {
-  while (has_loop(context.current) && without_one_loop(context)) {
+  while (any_node(context.current.graph->block(), is_loop) && without_one_loop(context)) {
   }
 }
 

@@ -42,11 +42,6 @@ int difficulty_of_constant(const c10::IValue &value) {
   return sum;
 }
 
-const c10::Argument *argument_of(const Node *node, size_t i) {
-  const auto *schema = node->maybeSchema();
-  return schema && i < schema->arguments().size() ? &schema->arguments()[i] : nullptr;
-}
-
 /// Constants and, above all, data are only looked at once the program is about as small as it gets: they take time to
 /// look at.
 constexpr int most_operators_with_constants = 256;
@@ -172,6 +167,11 @@ int difficulty(Role role) {
     return 3;
   }
   return 4;
+}
+
+const c10::Argument *argument_of(const Node *node, size_t i) {
+  const auto *schema = node->maybeSchema();
+  return schema && i < schema->arguments().size() ? &schema->arguments()[i] : nullptr;
 }
 
 bool is_same_constant(const c10::IValue &one, const c10::IValue &other) {

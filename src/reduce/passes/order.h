@@ -25,6 +25,8 @@ std::int64_t difficulty(const ProgramInput &input);
 /// float32 first, then float64, the 16-bit ones, int64 and the other integers, complex, bool.
 int difficulty(at::ScalarType dtype);
 int difficulty(Role role);
+/// Returns argument `i` of the node as its schema has it; null where there is none.
+const c10::Argument *argument_of(const torch::jit::Node *node, size_t i);
 /// True if two constants are the same argument: a number may be written as an int or as a float.
 bool is_same_constant(const c10::IValue &one, const c10::IValue &other);
 /// True if argument `i` of the node is the constant that its schema has as default.

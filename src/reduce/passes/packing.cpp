@@ -62,16 +62,15 @@ std::vector<Value *> read_directly(Node *node) {
 }
 
 Program unpacked(const Program &program, const std::vector<const Node *> &indirect, const std::vector<size_t> &which) {
-  EditableCopy copy(program);
-  for (size_t i : which) {
-    Node *node = copy.of(indirect[i]);
-    const auto values = read_directly(node); // those before it may have brought it nearer to what it reads
-    if (!values.empty())
-      replace_node(node, values);
-  }
-  unpack_outputs(*copy.program.graph);
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    for (size_t i : which) {
+      Node *node = copy.of(indirect[i]);
+      const auto values = read_directly(node); // those before it may have brought it nearer to what it reads
+      if (!values.empty())
+        replace_node(node, values);
+    }
+    unpack_outputs(*copy.program.graph);
+  });
 }
 
 } // namespace

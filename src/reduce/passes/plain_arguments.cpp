@@ -12,11 +12,6 @@ namespace {
 
 using torch::jit::Node;
 
-const c10::Argument *argument_at(const Node *node, size_t i) {
-  const auto *schema = node->maybeSchema();
-  return schema && i < schema->arguments().size() ? &schema->arguments()[i] : nullptr;
-}
-
 bool is_none(const torch::jit::Value *value) {
   return value->type()->kind() == c10::TypeKind::NoneType;
 }
@@ -28,7 +23,7 @@ bool takes_no_tensor(const c10::Argument &argument) {
 
 /// Returns the value that the argument has when it is left out; nothing when it has to be given, or has that value.
 std::optional<c10::IValue> left_out(const Node *node, size_t i) {
-  const auto *argument = argument_at(node, i);
+  const auto *argument = argument_of(node, i);
   if (!argument || is_none(node->input(i)) || is_default_argument(node, i))
     return std::nullopt;
   if (takes_no_tensor(*argument))
@@ -45,7 +40,7 @@ std::optional<c10::IValue> number_at(const Node *node, size_t i) {
   const auto value = torch::jit::toIValue(node->input(i));
   if (!value || !(value->isInt() || value->isDouble()) || is_default_argument(node, i) || is_size(node, i))
     return std::nullopt;
-  const auto *argument = argument_at(node, i);
+  const auto *argument = argument_of(node, i);
   return argument && argument->name() == "dtype" ? std::nullopt : value;
 }
 

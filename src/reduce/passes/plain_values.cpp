@@ -19,17 +19,11 @@ using Kind = Formula::Kind;
 
 std::optional<Program> with_formulas(const Program &program, const std::vector<size_t> &which,
                                      const FormulaOf &formula_of) {
-  Program result = program; // the graph is shared: only values change
-  for (size_t i : which) {
+  return with_inputs(program, which, [&](size_t i) {
     const std::optional<Formula> formula = formula_of(program, i);
     const auto &old = program.inputs[i].value.toTensor();
-    auto input =
-        formula ? with_formula(program.inputs[i], *formula, old.sizes().vec(), old.scalar_type()) : std::nullopt;
-    if (!input)
-      return std::nullopt;
-    result.inputs[i] = std::move(*input);
-  }
-  return result;
+    return formula ? with_formula(program.inputs[i], *formula, old.sizes().vec(), old.scalar_type()) : std::nullopt;
+  });
 }
 
 FormulaOf same_for_all(Kind kind) {

@@ -87,6 +87,18 @@ std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::
                   tensor_of(elements, old.sizes().vec(), old.scalar_type(), strides_like(old, old.sizes().vec())));
 }
 
+std::optional<Program> with_inputs(const Program &program, const std::vector<size_t> &which,
+                                   const std::function<std::optional<ProgramInput>(size_t)> &change) {
+  Program result = program; // the graph is shared: only values change
+  for (size_t i : which) {
+    auto input = change(i);
+    if (!input)
+      return std::nullopt;
+    result.inputs[i] = std::move(*input);
+  }
+  return result;
+}
+
 void note_large_inputs(PassContext &context) {
   for (const ProgramInput &input : context.current.inputs)
     if (!input.formula && input.value.toTensor().numel() > most_elements)

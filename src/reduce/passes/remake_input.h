@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ std::optional<ProgramInput> with_dtype(const ProgramInput &input, at::ScalarType
 
 /// Data with other elements (row-major), the same sizes and order of dimensions.
 std::optional<ProgramInput> with_elements(const ProgramInput &input, const std::vector<double> &elements);
+
+/// Returns the Program in which each input of `which` is what `change` returns for its number; nothing where that is
+/// nothing for one of them.
+std::optional<Program> with_inputs(const Program &program, const std::vector<std::size_t> &which,
+                                   const std::function<std::optional<ProgramInput>(std::size_t)> &change);
 
 /// Says so (PassContext::incomplete) where an input holds more data than the functions above copy.
 void note_large_inputs(PassContext &context);

@@ -46,22 +46,17 @@ Elements rounded_elements(const Elements &elements, int digits) {
   return result;
 }
 
-template <typename Change>
-std::optional<Program> changed(const Program &program, const std::vector<size_t> &which, const Change &change) {
-  Program result = program; // the graph is shared: only values change
-  for (size_t i : which) {
-    const auto elements = elements_of(program.inputs[i].value.toTensor(), most_plain_elements);
-    auto input = elements ? with_elements(program.inputs[i], change(*elements)) : std::nullopt;
-    if (!input)
-      return std::nullopt;
-    if (difficulty(*input) < difficulty(program.inputs[i]))
-      result.inputs[i] = std::move(*input);
-  }
-  return result;
+using Change = std::function<Elements(const Elements &)>;
+
+/// Returns the input with changed elements, or as it is where that is no simpler; nothing where it cannot be changed.
+std::optional<ProgramInput> changed(const ProgramInput &input, const Change &change) {
+  const auto elements = elements_of(input.value.toTensor(), most_plain_elements);
+  auto result = elements ? with_elements(input, change(*elements)) : std::nullopt;
+  return result && difficulty(*result) >= difficulty(input) ? input : result;
 }
 
 bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
-  const std::vector<std::function<Elements(const Elements &)>> changes = {
+  const std::vector<Change> changes = {
       [](const Elements &elements) { return only_extremes(elements, 0); },
       [](const Elements &elements) { return only_extremes(elements, 1); },
       signs,
@@ -71,7 +66,8 @@ bool accept_shorter(PassContext &context, const std::vector<size_t> &which) {
   };
   std::vector<LazyProgram> candidates;
   for (const auto &change : changes)
-    if (const auto candidate = changed(context.current, which, change))
+    if (const auto candidate =
+            with_inputs(context.current, which, [&](size_t i) { return changed(context.current.inputs[i], change); }))
       candidates.push_back([candidate] { return *candidate; });
   return accept_first(context, candidates);
 }

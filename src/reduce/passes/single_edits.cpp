@@ -101,22 +101,18 @@ void destroy_unpacking(Node *node) {
 
 /// The node removed, its results read from `instead`.
 Program bypassed(const Program &program, const Node *node, const std::vector<Value *> &results, const Value *instead) {
-  EditableCopy copy(program);
-  for (const Value *value : results)
-    copy.of(value)->replaceAllUsesWith(copy.of(instead));
-  Node *victim = copy.of(node);
-  destroy_unpacking(victim);
-  victim->destroy();
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    for (const Value *value : results)
+      copy.of(value)->replaceAllUsesWith(copy.of(instead));
+    Node *victim = copy.of(node);
+    destroy_unpacking(victim);
+    victim->destroy();
+  });
 }
 
 /// Returns the Program without a node whose results are never read. (A cut would return what the node read.)
 Program without_unread(const Program &program, const Node *node) {
-  EditableCopy copy(program);
-  copy.of(node)->destroy();
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) { copy.of(node)->destroy(); });
 }
 
 bool is_graph_input(const Value *value) {
@@ -157,24 +153,19 @@ bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const V
   return is_graph_input(operand) && is_only_read_by(operand, node);
 }
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// The loop's carried value number `carried` left as it was before the loop.
 Program without_carried(const Program &program, const Node *original, size_t carried) {
-  EditableCopy copy(program);
-  Node *loop = copy.of(original);
-  Block *body = loop->blocks()[0];
-  Value *before = loop->input(carried + 2);
-  body->inputs()[carried + 1]->replaceAllUsesWith(before);
-  loop->output(carried)->replaceAllUsesWith(before);
-  body->eraseOutput(carried + 1);
-  body->eraseInput(carried + 1);
-  loop->eraseOutput(carried);
-  loop->removeInput(carried + 2);
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    Node *loop = copy.of(original);
+    torch::jit::Block *body = loop->blocks()[0];
+    Value *before = loop->input(carried + 2);
+    body->inputs()[carried + 1]->replaceAllUsesWith(before);
+    loop->output(carried)->replaceAllUsesWith(before);
+    body->eraseOutput(carried + 1);
+    body->eraseInput(carried + 1);
+    loop->eraseOutput(carried);
+    loop->removeInput(carried + 2);
+  });
 }
 
 /// Each value that this prim::Loop carries left as it was before the loop; none for another node.

@@ -2,6 +2,7 @@
 
 #include "core/dataflow.h"
 #include "program/formula.h"
+#include "program/surgery.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -53,7 +54,7 @@ bool is_number(const Value *value) {
 
 } // namespace
 
-SpliceUnits::SpliceUnits(const Recording &recording) : recording_(recording) {
+SpliceSites::SpliceSites(const Recording &recording) : recording_(recording) {
   for (const Node *node : recording.program.graph->nodes()) {
     position_[node] = static_cast<int>(top_level_.size());
     top_level_.push_back(node);
@@ -63,47 +64,42 @@ SpliceUnits::SpliceUnits(const Recording &recording) : recording_(recording) {
   const Groups groups = without_cycles(by_what_they_write_to(), loose);
   make_units(groups, loose);
   find_exits();
+  dominators_ = immediate_dominators(Dataflow(static_cast<int>(units_.size()), edges()));
 }
 
-const Node *SpliceUnits::outermost(const Node *node) const {
-  while (node->owningBlock() != recording_.program.graph->block())
-    node = node->owningBlock()->owningNode();
-  return node;
-}
-
-const std::vector<int> &SpliceUnits::writers(const Value *value) const {
+const std::vector<int> &SpliceSites::writers(const Value *value) const {
   return recording_.writers[recording_.value_index.at(value)];
 }
 
-bool SpliceUnits::is_outer(const Value *value) const {
+bool SpliceSites::is_outer(const Value *value) const {
   return value->node()->owningBlock() == recording_.program.graph->block();
 }
 
-bool SpliceUnits::is_read_through(const Node *node) const {
+bool SpliceSites::is_read_through(const Node *node) const {
   if (!is_packing(node) || node->outputs().size() != 1)
     return false;
   return node->kind() == torch::jit::prim::Constant || writers(node->output()).empty();
 }
 
-int SpliceUnits::unit_of(const Node *node) const {
+int SpliceSites::unit_of(const Node *node) const {
   const auto found = position_.find(outermost(node));
   return found == position_.end() ? -1 : unit_at_[found->second];
 }
 
-int SpliceUnits::maker(const Version &version) const {
+int SpliceSites::maker(const Version &version) const {
   if (version.first->node() != recording_.program.graph->param_node())
     return unit_of(version.first->node());
   return version.second == no_writer ? -1 : unit_of(recording_.nodes[version.second]);
 }
 
-Version SpliceUnits::seen(const Value *value, const Node *reader) const {
+Version SpliceSites::seen(const Value *value, const Node *reader) const {
   const Node *outer = outermost(reader);
   const auto number = recording_.node_index.find(outer);
   const auto end = static_cast<int>(recording_.nodes.size());
   return {value, recording_.writer_before(value, number == recording_.node_index.end() ? end : number->second)};
 }
 
-void SpliceUnits::add_read(const Value *value, int reader, std::vector<Version> &reads) const {
+void SpliceSites::add_read(const Value *value, int reader, std::vector<Version> &reads) const {
   if (value->node()->kind() == torch::jit::prim::Constant || !is_outer(value))
     return;
   if (is_read_through(value->node()))
@@ -114,7 +110,7 @@ void SpliceUnits::add_read(const Value *value, int reader, std::vector<Version> 
 }
 
 /// Constants are no reads; what the node's blocks read is.
-void SpliceUnits::add_reads(const Node *node, int reader, std::vector<Version> &reads) const {
+void SpliceSites::add_reads(const Node *node, int reader, std::vector<Version> &reads) const {
   for (const Value *input : node->inputs())
     add_read(input, reader, reads);
   for (const Block *block : node->blocks()) {
@@ -124,7 +120,7 @@ void SpliceUnits::add_reads(const Node *node, int reader, std::vector<Version> &
   }
 }
 
-void SpliceUnits::collect_reads() {
+void SpliceSites::collect_reads() {
   for (const Node *node : top_level_) {
     reads_.emplace_back();
     if (!is_read_through(node))
@@ -135,7 +131,7 @@ void SpliceUnits::collect_reads() {
 }
 
 /// Who writes to a value, and who made it, are one group. By the first of each.
-SpliceUnits::Groups SpliceUnits::by_what_they_write_to() const {
+SpliceSites::Groups SpliceSites::by_what_they_write_to() const {
   std::vector<int> parents(top_level_.size());
   std::iota(parents.begin(), parents.end(), 0);
   for (const auto &[value, number] : recording_.value_index) {
@@ -154,7 +150,7 @@ SpliceUnits::Groups SpliceUnits::by_what_they_write_to() const {
 }
 
 /// Between groups, from what makes or has last written to what is read.
-std::vector<std::pair<int, int>> SpliceUnits::edges_between(const Groups &groups) const {
+std::vector<std::pair<int, int>> SpliceSites::edges_between(const Groups &groups) const {
   std::set<std::pair<int, int>> edges;
   for (size_t reader = 0; reader < reads_.size(); ++reader)
     for (const auto &[value, writer] : reads_[reader]) {
@@ -168,7 +164,7 @@ std::vector<std::pair<int, int>> SpliceUnits::edges_between(const Groups &groups
 }
 
 /// Makes the nodes between two nodes of a group join it; where these are many, the group falls apart instead.
-SpliceUnits::Groups SpliceUnits::without_cycles(const Groups &groups, std::vector<char> &loose) const {
+SpliceSites::Groups SpliceSites::without_cycles(const Groups &groups, std::vector<char> &loose) const {
   const auto size = static_cast<int>(groups.size());
   Groups merged = groups, members(groups.size());
   for (int group : groups)
@@ -191,7 +187,7 @@ SpliceUnits::Groups SpliceUnits::without_cycles(const Groups &groups, std::vecto
   return merged;
 }
 
-void SpliceUnits::make_units(const Groups &groups, const std::vector<char> &loose) {
+void SpliceSites::make_units(const Groups &groups, const std::vector<char> &loose) {
   const Dataflow dataflow(static_cast<int>(groups.size()), edges_between(groups));
   std::vector<int> number(groups.size(), -1);
   std::vector<char> has_node(groups.size());
@@ -216,7 +212,7 @@ void SpliceUnits::make_units(const Groups &groups, const std::vector<char> &loos
       units_[unit_of(recording_.nodes[writer])].writes_to_inputs = true;
 }
 
-void SpliceUnits::find_exits() {
+void SpliceSites::find_exits() {
   const auto read = [&](const Version &version, int reader) {
     const int made_by = maker(version);
     if (made_by == reader)
@@ -237,8 +233,9 @@ void SpliceUnits::find_exits() {
               [&](const Version &a, const Version &b) { return place(a) < place(b); });
 }
 
-/// A read after a write depends on what was written to as well.
-std::vector<std::pair<int, int>> SpliceUnits::edges() const {
+/// Returns (maker, reader) of each use of one unit by another. A read after a write depends on what was written to as
+/// well.
+std::vector<std::pair<int, int>> SpliceSites::edges() const {
   std::set<std::pair<int, int>> edges;
   for (size_t reader = 0; reader < units_.size(); ++reader)
     for (const Version &version : units_[reader].reads)
@@ -248,21 +245,15 @@ std::vector<std::pair<int, int>> SpliceUnits::edges() const {
   return {edges.begin(), edges.end()};
 }
 
-using torch::jit::Value;
-
-SpliceSites::SpliceSites(const Recording &recording)
-    : SpliceUnits(recording), recording_(recording),
-      dominators_(immediate_dominators(Dataflow(static_cast<int>(units().size()), edges()))) {}
-
 Version SpliceSites::final_version(const Value *value) const {
   const auto &writers = recording_.writers[recording_.value_index.at(value)];
   return {value, writers.empty() ? no_writer : writers.back()};
 }
 
-std::optional<SpliceSite> SpliceSites::site_at(int number) const {
+std::optional<SpliceSites::Site> SpliceSites::site_at(int number) const {
   if (unit(number).loose)
     return std::nullopt;
-  SpliceSite site{number, {}};
+  Site site{number, {}};
   bool any_tensor = false;
   for (const Version &exit : unit(number).exits) {
     site.results.push_back(result_at(number, exit));
@@ -299,7 +290,7 @@ bool SpliceSites::is_input(const Value *value) const {
   return value->node() == recording_.program.graph->param_node();
 }
 
-SpliceSite::Result SpliceSites::result_at(int number, const Version &exit) const {
+SpliceSites::Site::Result SpliceSites::result_at(int number, const Version &exit) const {
   if (!is_number(exit.first))
     return {exit, stand_ins(number, exit)};
   const auto *contents = recording_.lookup(exit.first, exit.second);

@@ -12,23 +12,34 @@
 
 namespace repro_minify {
 
-struct Unit {
-  std::vector<const torch::jit::Node *> nodes; ///< of the top level, in order
-  std::vector<Version> reads;                  ///< what it reads of other units and inputs, through packing
-  std::vector<Version> exits;                  ///< what other units, or the outputs, read of it
-  bool loose = false; ///< it writes to what others write to or make: order matters, and it cannot go on its own
-  bool writes_to_inputs = false;
-};
-
-/// The units of a Recording's Program, each behind those it reads.
-class SpliceUnits {
+/// The units of a Recording's Program, each behind those it reads, and what can be read in their place.
+class SpliceSites {
 public:
+  struct Unit {
+    std::vector<const torch::jit::Node *> nodes; ///< of the top level, in order
+    std::vector<Version> reads;                  ///< what it reads of other units and inputs, through packing
+    std::vector<Version> exits;                  ///< what other units, or the outputs, read of it
+    bool loose = false; ///< it writes to what others write to or make: order matters, and it cannot go on its own
+    bool writes_to_inputs = false;
+  };
+
+  /// A unit that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
+  struct Site {
+    /// A version that other units read of this one.
+    struct Result {
+      Version version;
+      std::vector<const torch::jit::Value *> stand_ins;   ///< values that may be read instead, best first
+      std::optional<c10::IValue> constant = std::nullopt; ///< what a number was, instead of stand-ins
+    };
+    int unit;
+    std::vector<Result> results;
+  };
+
   /// The Recording has to live as long as this.
-  explicit SpliceUnits(const Recording &recording);
+  explicit SpliceSites(const Recording &recording);
 
   const std::vector<Unit> &units() const { return units_; }
-  /// Returns (maker, reader) of each use of one unit by another.
-  std::vector<std::pair<int, int>> edges() const;
+  const Unit &unit(int number) const { return units_[number]; }
   /// Returns the unit of the node of the top level that this one is or is in; -1 for packing.
   int unit_of(const torch::jit::Node *node) const;
   /// Returns the unit that makes a version; -1 for a graph input as it was given.
@@ -36,15 +47,23 @@ public:
   /// Returns the version that a reader sees: at the node of the top level that it is or is in, or as an output of the
   /// graph.
   Version seen(const torch::jit::Value *value, const torch::jit::Node *reader) const;
-  /// True for a value made at the top level, and for an input of the graph.
-  bool is_outer(const torch::jit::Value *value) const;
-  /// True for packing that is never written to: its readers read its parts.
-  bool is_read_through(const torch::jit::Node *node) const;
+  /// Returns the version of a value after the last write to it.
+  Version final_version(const torch::jit::Value *value) const;
+  /// Returns nothing for a unit with a result that has no stand-in, or with no tensor among its results.
+  std::optional<Site> site_at(int unit) const;
+  /// Returns the values made by dominators that can be read where `exit` is, the nearest first, each with the number of
+  /// steps from dominator to dominator up to it.
+  std::vector<std::pair<const torch::jit::Value *, int>> in_dominators(int unit, const Version &exit) const;
+  /// True if `exit` holds about what `value` does in the end: all that lies between undoes itself.
+  bool is_about_the_same(const torch::jit::Value *value, const Version &exit) const;
 
 private:
   using Groups = std::vector<int>; ///< by node of the top level
 
-  const torch::jit::Node *outermost(const torch::jit::Node *node) const;
+  /// True for a value made at the top level, and for an input of the graph.
+  bool is_outer(const torch::jit::Value *value) const;
+  /// True for packing that is never written to: its readers read its parts.
+  bool is_read_through(const torch::jit::Node *node) const;
   const std::vector<int> &writers(const torch::jit::Value *value) const;
   void collect_reads();
   void add_reads(const torch::jit::Node *node, int reader, std::vector<Version> &reads) const;
@@ -54,47 +73,9 @@ private:
   std::vector<std::pair<int, int>> edges_between(const Groups &groups) const;
   void make_units(const Groups &groups, const std::vector<char> &loose);
   void find_exits();
-
-  const Recording &recording_;
-  std::vector<const torch::jit::Node *> top_level_;
-  std::map<const torch::jit::Node *, int> position_; ///< in top_level_
-  std::vector<std::vector<Version>> reads_;          ///< by position
-  std::vector<Version> outputs_;
-  std::vector<int> unit_at_; ///< by position
-  std::vector<Unit> units_;
-};
-
-/// A unit that a splice can leave out, and what is read instead: an earlier tensor of the same shape and dtype.
-struct SpliceSite {
-  /// A version that other units read of this one.
-  struct Result {
-    Version version;
-    std::vector<const torch::jit::Value *> stand_ins;   ///< values that may be read instead, best first
-    std::optional<c10::IValue> constant = std::nullopt; ///< what a number was, instead of stand-ins
-  };
-  int unit;
-  std::vector<Result> results;
-};
-
-class SpliceSites : public SpliceUnits {
-public:
-  /// The Recording has to live as long as this.
-  explicit SpliceSites(const Recording &recording);
-
-  const Unit &unit(int number) const { return units()[number]; }
-  /// Returns the version of a value after the last write to it.
-  Version final_version(const torch::jit::Value *value) const;
-  /// Returns nothing for a unit with a result that has no stand-in, or with no tensor among its results.
-  std::optional<SpliceSite> site_at(int unit) const;
-  /// Returns the values made by dominators that can be read where `exit` is, the nearest first, each with the number of
-  /// steps from dominator to dominator up to it.
-  std::vector<std::pair<const torch::jit::Value *, int>> in_dominators(int unit, const Version &exit) const;
-  /// True if `exit` holds about what `value` does in the end: all that lies between undoes itself.
-  bool is_about_the_same(const torch::jit::Value *value, const Version &exit) const;
-
-private:
+  std::vector<std::pair<int, int>> edges() const;
   bool is_input(const torch::jit::Value *value) const;
-  SpliceSite::Result result_at(int unit, const Version &exit) const;
+  Site::Result result_at(int unit, const Version &exit) const;
   const at::Tensor *tensor(const Version &version) const;
   int time_of(const Version &version) const;
   bool stands_for(const torch::jit::Value *value, const Version &exit) const;
@@ -103,7 +84,13 @@ private:
   const torch::jit::Value *in_ancestor(int unit, const Version &exit) const;
 
   const Recording &recording_;
-  const std::vector<int> dominators_; ///< by unit
+  std::vector<const torch::jit::Node *> top_level_;
+  std::map<const torch::jit::Node *, int> position_; ///< in top_level_
+  std::vector<std::vector<Version>> reads_;          ///< by position
+  std::vector<Version> outputs_;
+  std::vector<int> unit_at_; ///< by position
+  std::vector<Unit> units_;
+  std::vector<int> dominators_; ///< by unit
 };
 
 } // namespace repro_minify

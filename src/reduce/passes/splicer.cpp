@@ -47,9 +47,12 @@ bool is_read(const Value *value, const std::set<const Node *> &members) {
 } // namespace
 
 struct Splicer::Impl {
+  using Unit = SpliceSites::Unit;
+  using Site = SpliceSites::Site;
+
   std::shared_ptr<const Recording> recording;
   SpliceSites index;
-  std::vector<SpliceSite> sites;
+  std::vector<Site> sites;
   std::vector<int> site_at; ///< by unit; -1 for one that is none
   std::unique_ptr<Dataflow> dataflow;
 
@@ -200,17 +203,16 @@ struct Splicer::Impl {
   }
 
   Program replaced(const std::vector<Replacement> &replacements, const std::vector<char> &keeps, Unread unread) const {
-    EditableCopy copy(recording->program);
-    torch::jit::Graph &graph = *copy.program.graph;
-    for (const Replacement &replacement : replacements)
-      replace(replacement, copy, graph);
-    tidy_outputs(graph);
-    std::set<Value *> returned;
-    for (Value *value : sweep(keeps, unread, copy))
-      if (returned.insert(value).second)
-        graph.registerOutput(value);
-    drop_unused(copy.program);
-    return std::move(copy.program);
+    return edited(recording->program, [&](EditableCopy &copy) {
+      torch::jit::Graph &graph = *copy.program.graph;
+      for (const Replacement &replacement : replacements)
+        replace(replacement, copy, graph);
+      tidy_outputs(graph);
+      std::set<Value *> returned;
+      for (Value *value : sweep(keeps, unread, copy))
+        if (returned.insert(value).second)
+          graph.registerOutput(value);
+    });
   }
 
   /// True if a node, and not only an output, works with this version.
@@ -222,7 +224,7 @@ struct Splicer::Impl {
   }
 
   /// True if all that goes with the site is one node, and its result is read from an operand.
-  bool is_single_edit(const SpliceSite &site) const {
+  bool is_single_edit(const Site &site) const {
     const Unit &unit = index.unit(site.unit);
     const auto &inputs = unit.nodes.front()->inputs();
     const auto &[version, stand_ins, constant] = site.results.front();
@@ -261,7 +263,7 @@ IndexSet Splicer::regions() const {
 std::vector<Splicer::Stretch> Splicer::stretches() const {
   std::vector<Stretch> result;
   for (int number = 0; number < sites(); ++number) {
-    const SpliceSite &site = impl_->sites[number];
+    const auto &site = impl_->sites[number];
     const auto &[version, stand_ins, constant] = site.results.front();
     if (constant || site.results.size() > 1 || !impl_->is_worked_with(version))
       continue;

@@ -29,13 +29,12 @@ Value *constant_at_top(torch::jit::Graph &graph, int64_t value) {
 
 /// The loop with at most `trips` iterations.
 Program with_trips(const Program &program, const Node *loop, int64_t trips) {
-  EditableCopy copy(program);
-  Node *node = copy.of(loop);
-  Value *before = node->input(0);
-  node->replaceInput(0, constant_at_top(*copy.program.graph, trips));
-  drop_unread({before});
-  drop_unused(copy.program);
-  return std::move(copy.program);
+  return edited(program, [&](EditableCopy &copy) {
+    Node *node = copy.of(loop);
+    Value *before = node->input(0);
+    node->replaceInput(0, constant_at_top(*copy.program.graph, trips));
+    drop_unread({before});
+  });
 }
 
 /// Accepts the least number of trips below `trips` that fails, as far as a bisection can tell.
@@ -62,13 +61,13 @@ void lower_trip_counts(PassContext &context) {
   const auto is_loop = [](const Node *node) {
     return node->kind() == torch::jit::prim::Loop && node->input(0)->node()->kind() == torch::jit::prim::Constant;
   };
-  const auto nodes = all_nodes(*context.current.graph);
-  if (std::none_of(nodes.begin(), nodes.end(), is_loop))
+  if (!any_node(context.current.graph->block(), is_loop))
     return;
   const Program start = context.current;
   const auto recording = context.record();
   if (!recording)
     return;
+  const auto nodes = all_nodes(*start.graph);
   const auto path = path_of(*recording);
   for (size_t i = 0; i < nodes.size(); ++i)
     if (is_loop(nodes[i]) && !path[i].empty() &&

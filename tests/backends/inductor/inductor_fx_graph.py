@@ -29,6 +29,12 @@ aten = torch.ops.aten
 INDUCTOR = torch._TorchCompileInductorWrapper(None, None, None)
 
 
+def setUpModule():
+    scratch = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(scratch.cleanup)
+    preparation.prepare(scratch.name, [])
+
+
 class Captured:
     """In the place of TorchInductor: keeps what it is handed, and runs that as it is."""
 
@@ -372,5 +378,4 @@ class InFloat64(unittest.TestCase):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # torch.jit is deprecated
-    preparation.prepare(tempfile.mkdtemp(), [])
     unittest.main(warnings="ignore")

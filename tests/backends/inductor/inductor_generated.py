@@ -77,6 +77,9 @@ class OfACompiledProgram(unittest.TestCase):
                          "// in_ptr0 and out_ptr0 are the same memory")  # fmt: skip
         self.assertEqual(said("buf1 = arg0_1; del arg0_1  # reuse\n        fused(arg0_1, buf1)"),
                          "// in_ptr0 and out_ptr0 are the same memory")  # fmt: skip
+        self.assertEqual(said("buf0 = torch.ops.aten.view.dtype(arg0_1, torch.int32)\n        buf1 = buf0\n"
+                              "        fused(buf1, arg0_1)"),
+                         "// in_ptr0 and out_ptr0 are the same memory")  # fmt: skip
         self.assertEqual(said("fused(arg0_1, buf0)"), "")
         kernel = kernel.replace("in_ptr0[1]", "0")  # which is not read then
         self.assertEqual(said("fused(arg0_1, arg0_1)"), "")

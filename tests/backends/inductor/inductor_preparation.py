@@ -71,6 +71,12 @@ print(isa, isa.build_arch_flags())
 """
 
 
+def setUpModule():
+    scratch = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(scratch.cleanup)
+    preparation.prepare(scratch.name, [])
+
+
 def said_by(*words, folder, **environment):
     known = {**os.environ, "TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": folder + "/kept", **environment}
     done = subprocess.run([sys.executable, "-c", *words], capture_output=True, text=True, env=known, cwd=folder)
@@ -495,5 +501,4 @@ class Beginning(unittest.TestCase):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    preparation.prepare(tempfile.mkdtemp(), [])
     unittest.main(warnings="ignore")

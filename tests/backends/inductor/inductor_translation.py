@@ -377,7 +377,7 @@ import torch
 import warnings
 from typing import Any, Dict, List, Optional, Tuple, Union
 from torch import Tensor
-from __main__ import Colour
+from {module} import Colour
 
 
 class M(torch.nn.Module):
@@ -396,10 +396,13 @@ class M(torch.nn.Module):
 """
 
 
+scratch = tempfile.TemporaryDirectory()
+
+
 def script_of(name):
     """TorchScript compiles from a file alone."""
-    path = Path(FOLDER) / f"snippet_{list(SNIPPETS).index(name)}.py"
-    path.write_text(MODULE.format(body=SNIPPETS[name].strip()))
+    path = Path(scratch.name) / f"snippet_{list(SNIPPETS).index(name)}.py"
+    path.write_text(MODULE.format(body=SNIPPETS[name].strip(), module=__name__))
     space = {"__name__": path.stem}
     exec(compile(path.read_text(), str(path), "exec"), space)
     return torch.jit.freeze(torch.jit.script(space["M"]().eval()), optimize_numerics=False)
@@ -500,5 +503,4 @@ class Objects(unittest.TestCase):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as FOLDER:
-        unittest.main(warnings="ignore")
+    unittest.main(warnings="ignore")

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """constants.py: how much each constant of the search matters, as rows of Markdown.
 
-Compiles a copy of src/reduce/search/ in which the constants are read from the environment (with constants.cpp, half a
-minute), and counts questions with each halved and doubled: on planted failures of the seeds whose counts are locked
-(CallCounts), of other seeds, and of other graphs. Needs build/release, for what the search links.
+Compiles a copy of src/reduce/search*.cpp in which the constants are read from the environment (with constants.cpp,
+half a minute), and counts questions with each halved and doubled: on planted failures of the seeds whose counts are
+locked (CallCounts), of other seeds, and of other graphs. Needs build/release, for what the search links.
 """
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -33,11 +32,12 @@ def compiled(work: Path) -> tuple[Path, list[tuple[str, str, float]]]:
         return f'{kind} {name} = static_cast<{kind}>(given("{name}", {value}));'
 
     sources = ["#include <cstdlib>\n" + READ]
-    search = work / "reduce" / "search"
-    shutil.copytree(ROOT / "src" / "reduce" / "search", search)
-    for path in sorted(search.glob("*.cpp")):
-        path.write_text(CONSTANT.sub(variable, path.read_text()))
-        sources.append(f'#include "{path}"\n')
+    (work / "reduce").mkdir()
+    for original in sorted((ROOT / "src" / "reduce").glob("search*")):
+        path = work / "reduce" / original.name
+        path.write_text(CONSTANT.sub(variable, original.read_text()))
+        if path.suffix == ".cpp":
+            sources.append(f'#include "{path}"\n')
     bench = ROOT / "tests" / "bench" / "planted"
     for name in ("tools", "engine", "ddmin", "prob_dd", "counter_dd", "chunk_halving", "constants"):
         sources.append(f'#include "{bench / name}.cpp"\n')

@@ -21,7 +21,7 @@ IndexSet engine(const IndexSet &all, const planted::Model &model, const Fails &f
   Forwarding oracle(fails);
   SearchOptions options;
   options.speculation_width = workers;
-  return minimize(all, model.dataflow, oracle, options).kept;
+  return minimize(all, model.dataflow, oracle, options);
 }
 
 } // namespace repro_minify::bench

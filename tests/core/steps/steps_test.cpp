@@ -40,15 +40,6 @@ TEST(DataflowSteps, OfBuildingIt) {
   });
 }
 
-TEST(DataflowSteps, OfItsComponents) {
-  expect_linear([](const Chain &chain) {
-    const Dataflow dataflow(chain.size, chain.edges);
-    const auto components = dataflow.components(chain.nodes);
-    ASSERT_EQ(components.size(), 1U);
-    EXPECT_EQ(components.front(), chain.nodes);
-  });
-}
-
 TEST(DataflowSteps, OfDistances) {
   expect_linear([](const Chain &chain) {
     const Dataflow dataflow(chain.size, chain.edges);

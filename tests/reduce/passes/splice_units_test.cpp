@@ -20,8 +20,8 @@ std::shared_ptr<const Recording> recorded(const std::string &graph, const std::v
 /// The kinds of the operators of each unit.
 std::vector<std::string> units_of(const Recording &recording) {
   std::vector<std::string> result;
-  const SpliceUnits units(recording);
-  for (const Unit &unit : units.units()) {
+  const SpliceSites sites(recording);
+  for (const auto &unit : sites.units()) {
     std::string kinds = unit.loose ? "loose:" : "";
     for (const auto *node : unit.nodes)
       kinds += (kinds.empty() || kinds.back() == ':' ? "" : " ") + std::string(node->kind().toUnqualString());

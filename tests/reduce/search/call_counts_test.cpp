@@ -90,9 +90,9 @@ template <typename OptionsFor> Cost mean_cost(const Model &model, const char *fa
   for (std::uint64_t seed = 0; seed < seed_count; ++seed) {
     const Predicate predicate = fault(model, family, seed);
     RecordingOracle oracle(predicate);
-    const SearchResult result =
+    const IndexSet kept =
         minimize(everything(model.dataflow.size()), model.dataflow, oracle, options_for(predicate, seed));
-    EXPECT_TRUE(is_one_minimal(result.kept, predicate)) << family << " seed " << seed;
+    EXPECT_TRUE(is_one_minimal(kept, predicate)) << family << " seed " << seed;
     const Cost one = cost(oracle, model.dataflow.size());
     sum.calls += one.calls / seed_count;
     sum.work += one.work / seed_count;
@@ -126,7 +126,7 @@ TEST(CallCounts, WithoutHints) {
 SearchOptions with_a_suspect(const Model &model, const Predicate &predicate, std::uint64_t seed) {
   const IndexSet all = everything(model.dataflow.size());
   RecordingOracle oracle(predicate);
-  const IndexSet needed = minimize(all, model.dataflow, oracle, {}).kept;
+  const IndexSet needed = minimize(all, model.dataflow, oracle, {});
   Random random(seed * 31 + 5);
   const bool right = below(random, 10) < 7;
   const int suspect = right ? needed[static_cast<std::size_t>(below(random, static_cast<int>(needed.size())))]
@@ -173,7 +173,7 @@ TEST_P(CallsNearTheBound, OnPlantedMonotoneFailures) {
         Random random(seed * 7919 + static_cast<std::uint64_t>(count));
         const IndexSet needed = planted_nodes(model.dataflow, random, GetParam().second, count);
         RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, needed); });
-        EXPECT_EQ(minimize(everything(nodes), model.dataflow, oracle, {}).kept, needed);
+        EXPECT_EQ(minimize(everything(nodes), model.dataflow, oracle, {}), needed);
         calls.push_back(1 + static_cast<double>(oracle.asked.size()));
       }
       std::sort(calls.begin(), calls.end());
@@ -204,7 +204,7 @@ double mean_calls_in_a_chain(int nodes, int count) {
     Random random(seed * 7919 + static_cast<std::uint64_t>(count));
     const IndexSet needed = planted_nodes(dataflow, random, Shape::Scattered, count);
     RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, needed); });
-    EXPECT_EQ(minimize(everything(nodes), dataflow, oracle, {}).kept, needed);
+    EXPECT_EQ(minimize(everything(nodes), dataflow, oracle, {}), needed);
     calls += counted(oracle) / placements;
   }
   return calls;
@@ -242,7 +242,7 @@ TEST(CallCounts, DoesNotTakeAnEvenSpreadForAPath) {
   RecordingOracle oracle([&](const IndexSet &kept) { return contains_all(kept, needed); });
   SearchOptions options;
   options.certify = false;
-  EXPECT_EQ(minimize(everything(300), chain(300), oracle, options).kept, needed);
+  EXPECT_EQ(minimize(everything(300), chain(300), oracle, options), needed);
 }
 
 TEST(CallCounts, DoubtsAnswersThatContradictEachOther) {
@@ -255,7 +255,7 @@ TEST(CallCounts, DoubtsAnswersThatContradictEachOther) {
     RecordingOracle oracle([&, seed](const IndexSet &kept) {
       return needed(kept) && (kept.size() <= 6 || kept == all || noise(kept, seed) % 2 == 0);
     });
-    left += static_cast<double>(minimize(all, model.dataflow, oracle, {}).kept.size()) / seed_count;
+    left += static_cast<double>(minimize(all, model.dataflow, oracle, {}).size()) / seed_count;
     calls += counted(oracle) / seed_count;
   }
   std::printf("noise: %.1f calls, %.1f left\n", calls, left);

@@ -18,7 +18,7 @@ private:
 
 IndexSet minimized(const planted::Model &model, const planted::Predicate &fails) {
   AskingPredicate oracle(fails);
-  return minimize(planted::everything(model.dataflow.size()), model.dataflow, oracle, {}).kept;
+  return minimize(planted::everything(model.dataflow.size()), model.dataflow, oracle, {});
 }
 
 TEST(UntunedCases, OtherSeedsTakeAsManyQuestions) {
