@@ -311,7 +311,7 @@ TEST(TimeBudget, EndsVerificationToo) {
   EXPECT_TRUE(contains(read_text(repro / "report.md"), "time budget"));
 }
 
-/// Whether repro.py is run before the budget ends is up to the machine; where it was, it counts.
+/// A slow machine may not have run repro.py before the budget ends; where it was run, it counts.
 TEST(TimeBudget, LeavesWhatReproPyHasShown) {
   if (std::string(test_paths::python).empty())
     GTEST_SKIP() << "no Python with torch here";
