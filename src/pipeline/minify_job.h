@@ -126,6 +126,7 @@ private:
                           const std::function<void()> &complete);
   void take(const Verification &verification);
   void take_script_alone();
+  void take_script_without_cpp(const std::string &why);
 
   MinifyJob &job_;
   std::optional<std::string> python_; ///< that runs repro.py; empty: there is none

@@ -124,17 +124,14 @@ void Verifying::end(const Program &program, const std::function<void()> &meanwhi
   facts.environment = environment.wait(interrupted);
   if (job_.is_interrupted())
     return;
-  if (job_.options().listener.stops()) { // the time budget was spent: repro.py counts if it was run by then
-    if (facts.script.verified.value_or(false)) {
-      take_script_alone();
-      if (of_cpp)
-        facts.verify_message = "repro.cpp was not built, as " + job_.why_cut_short();
-    }
-  } else if (of_cpp) {
+  // A repro that has shown the failure by the end of the time budget counts.
+  const bool in_time = !job_.options().listener.stops(), script_shows = facts.script.verified.value_or(false);
+  if (of_cpp && (in_time || of_cpp->same_failure))
     take(*of_cpp);
-  } else {
+  else if (of_cpp && script_shows)
+    take_script_without_cpp(job_.why_cut_short());
+  else if (!of_cpp && (in_time || script_shows))
     take_script_alone();
-  }
 }
 
 Verification Verifying::verify_cpp(const Program &program, const std::function<bool()> &meanwhile,
@@ -158,6 +155,12 @@ void Verifying::take_script_alone() {
   facts.verify_message = *facts.verified ? "" : "repro.py: " + facts.script.message;
 }
 
+void Verifying::take_script_without_cpp(const std::string &why) {
+  ReproFacts &facts = job_.facts;
+  facts.verified = facts.script.verified.value_or(false);
+  facts.verify_message = "repro.cpp was not built, as " + why;
+}
+
 void Verifying::take(const Verification &verification) {
   ReproFacts &facts = job_.facts;
   job_.say(Severity::Detail, "repro.cpp was built " +
@@ -165,10 +168,8 @@ void Verifying::take(const Verification &verification) {
                                  (verification.with_precompiled_headers ? "with" : "without") + " precompiled headers");
   facts.verified = verification.same_failure;
   facts.verify_message = verification.same_failure ? "" : verification.message;
-  if (!verification.has_tools) {
-    facts.verified = facts.script.verified.value_or(false);
-    facts.verify_message = "repro.cpp was not built, as " + verification.message;
-  }
+  if (!verification.has_tools)
+    take_script_without_cpp(verification.message);
 }
 
 } // namespace repro_minify

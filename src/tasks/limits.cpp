@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,8 +20,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <linux/mman.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -165,21 +162,6 @@ Limits generous_limits() {
   limits.reply_capacity = size_t{16} << 30;
   limits.memory_bytes = memory_that_fits();
   return limits;
-}
-
-void use_large_pages() {
-  static bool done = false;
-  if (std::exchange(done, true))
-    return;
-  std::ifstream maps("/proc/self/maps"); // "55d0c1a2b000-55d0c5a2b000 rw-p 00000000 00:00 0   [heap]"
-  for (std::string line; std::getline(maps, line);) {
-    void *from = nullptr, *to = nullptr;
-    if (!line.ends_with("[heap]") || std::sscanf(line.c_str(), "%p-%p", &from, &to) != 2)
-      continue;
-    const std::size_t size = static_cast<char *>(to) - static_cast<char *>(from);
-    madvise(from, size, MADV_HUGEPAGE);
-    madvise(from, size, MADV_COLLAPSE);
-  }
 }
 
 void volunteer_for_out_of_memory_killer() {

@@ -22,9 +22,6 @@ void keep_stack_in_reserve();
 std::uint64_t memory_that_fits();
 /// When the machine runs out of memory, the kernel kills this process rather than its parent.
 void volunteer_for_out_of_memory_killer();
-/// Asks the kernel to hold the heap of this process in pages of 2 MB: each child that is forked gets a copy of the
-/// table of pages, which is then 500 times smaller. Does it once; a kernel that has no such pages is left alone.
-void use_large_pages();
 
 // Limits that the kernel does not have: how many processes a child starts, and how much they write.
 

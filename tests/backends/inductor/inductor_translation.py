@@ -396,12 +396,16 @@ class M(torch.nn.Module):
 """
 
 
-scratch = tempfile.TemporaryDirectory()
+def setUpModule():
+    global FOLDER
+    scratch = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(scratch.cleanup)
+    FOLDER = scratch.name
 
 
 def script_of(name):
     """TorchScript compiles from a file alone."""
-    path = Path(scratch.name) / f"snippet_{list(SNIPPETS).index(name)}.py"
+    path = Path(FOLDER) / f"snippet_{list(SNIPPETS).index(name)}.py"
     path.write_text(MODULE.format(body=SNIPPETS[name].strip(), module=__name__))
     space = {"__name__": path.stem}
     exec(compile(path.read_text(), str(path), "exec"), space)
