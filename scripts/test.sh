@@ -15,7 +15,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 step() { printf '\n== %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 step "set-up and build"
+scripts/setup.sh
+mkdir -p out
+# Python's packages are fetched while the compilers work. Where that comes to nothing, it is tried again, and heard.
+scripts/python_venv.sh >out/python_venv.log 2>&1 &
+python_venv_of=$!
 scripts/build.sh release
+wait $python_venv_of || true
 
 step "includes point one way"
 python3 scripts/check_layers.py
@@ -59,7 +65,6 @@ python_tests() {
   step "faults: signals, failing calls, limits, full disks"
   "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/security/test_faults.py
 }
-mkdir -p out
 (python_tests) >out/python_tests.log 2>&1 &
 python_tests_of=$!
 # Whatever ends this script ends what it has started beside itself.

@@ -21,8 +21,14 @@ def test_the_programs_end_with_the_run(site: Site, how: signal.Signals) -> None:
     site.options = ["--jobs", str(PROGRAMS)]
     site.world(seconds=3600, told=True)  # nothing but its end ends one
     started = site.folder / "world.started"
-    with subprocess.Popen(site.command(*site.night_words()), env=site.environment(), stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True) as run:  # fmt: skip
+    with subprocess.Popen(
+        site.command(*site.night_words()),
+        env=site.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whatever started the tests may ignore it
+    ) as run:
         while not started.exists() or started.read_text().count("\n") < PROGRAMS:
             assert run.poll() is None
             time.sleep(0.05)
