@@ -262,6 +262,8 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   job.facts.torch_version = libtorch_version();
   if (resumes)
     resume(job, journal);
+  else if (given.resume)
+    job.say(Severity::Info, "--resume: there is no " + journal + ", so the search begins anew");
   session.phases.enter("original check");
   const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();

@@ -100,6 +100,17 @@ TEST(Resume, EndsWhereAnUndisturbedRunDoesOnADevice) {
   expect_same_end(undisturbed, repro, "killed once");
 }
 
+TEST(Resume, SaysWhereThereIsNothingToGoOnFrom) {
+  const Case one = case_named("static_int_div_exc");
+  const TemporaryFolder folder;
+  const std::string said = "there is no " + (folder / "x.repro/journal.jsonl").string() + ", so the search begins anew";
+  auto arguments = one.with_backend({one.model(), "-o", folder / "x.repro", "--no-verify", "--no-bisect", "--resume"});
+  EXPECT_NE(run_tool(arguments).err.find(said), std::string::npos);
+  const Finished again = run_tool(arguments);
+  EXPECT_EQ(again.err.find(said), std::string::npos) << describe(again);
+  EXPECT_NE(again.err.find("resuming: "), std::string::npos) << describe(again);
+}
+
 TEST(Resume, TakesHalfALineForNone) {
   SKIP_UNLESS_EVERYTHING_IS_ASKED_FOR();
   const Case one = case_named("static_int_div_exc");
