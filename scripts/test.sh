@@ -14,6 +14,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 step() { printf '\n== %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
+# Whatever ends this script ends what it has started beside itself.
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+
 step "set-up and build"
 scripts/setup.sh
 mkdir -p out
@@ -67,9 +70,6 @@ python_tests() {
 }
 (python_tests) >out/python_tests.log 2>&1 &
 python_tests_of=$!
-# Whatever ends this script ends what it has started beside itself.
-sanitized=()
-trap 'kill $python_tests_of "${sanitized[@]}" 2>/dev/null || true' EXIT
 
 step "LibTorch-free code under the sanitizers"
 scripts/build.sh asan
@@ -79,6 +79,7 @@ unsanitized=('*CallCounts.*' '*CallsNearTheBound.*' 'UntunedCases.*' Search.Many
   'SearchOverSizes.A*' 'SearchOverSizes.C*' 'SearchOverSizes.F*' 'SearchOverSizes.G*' 'SearchOverSizes.K*'
   'SearchOverSizes.S*' 'CudaKernelTest.*' 'StripsTest.ColumnsFold*' 'StripsTest.BothSources*' '*KeptHeaders.*'
   WithoutParticulars.TakesTenMegabytesOfAnything 'NvrtcTest.*')
+sanitized=()
 for half in 0 1; do
   "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 build/asan/tests/core_tests \
     --gtest_brief=1 --gtest_filter="-$(IFS=: && echo "${unsanitized[*]}")" &

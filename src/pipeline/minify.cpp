@@ -64,6 +64,8 @@ void begin_journal(MinifyJob &job, const FailureRate &rate, const std::string &p
   Session &session = job.session;
   make_folder(job.folder);
   if (!session.journal) { // before all else: a folder that has anything in it, and no journal, cannot be resumed
+    if (job.options().resume)
+      job.say(Severity::Info, "--resume: there is no " + path + ", so the search begins anew");
     remove_earlier_results(job.folder);
     session.keep_journal(path, false);
   }
@@ -262,8 +264,6 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   job.facts.torch_version = libtorch_version();
   if (resumes)
     resume(job, journal);
-  else if (given.resume)
-    job.say(Severity::Info, "--resume: there is no " + journal + ", so the search begins anew");
   session.phases.enter("original check");
   const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();
