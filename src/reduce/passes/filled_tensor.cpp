@@ -20,7 +20,7 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 /// Tensors with more elements are not looked at element by element.
-constexpr int64_t most_elements = int64_t{1} << 20;
+constexpr int64_t most_literal_elements = int64_t{1} << 20;
 
 bool is_same_number(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
@@ -97,7 +97,7 @@ Value *insert_operator(Graph &graph, const Filling &filling, const at::Tensor &l
 } // namespace
 
 std::optional<double> only_number_in(const at::Tensor &tensor) {
-  const auto elements = elements_of(tensor, most_elements);
+  const auto elements = elements_of(tensor, most_literal_elements);
   if (!elements)
     return std::nullopt;
   if (elements->empty())
