@@ -25,6 +25,9 @@
 namespace repro_minify {
 namespace {
 
+/// No operator hands as few elements to a second thread.
+constexpr std::int64_t few_elements = 1000;
+
 bool ends_the_process(FailureKind kind) {
   return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
 }
@@ -176,10 +179,10 @@ private:
     for (const auto &[name, expression] : parts_.inputs)
       expressions.push_back(expression);
     const std::string list = braced(expressions);
-    constexpr std::int64_t few = 1000; // elements, which no operator hands to a second thread
-    const bool may_use_threads = facts_.check.threads != 1 ||
-                                 std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                                             [](const auto &input) { return input.value.toTensor().numel() > few; });
+    const bool may_use_threads =
+        facts_.check.threads != 1 || std::any_of(program_.inputs.begin(), program_.inputs.end(), [](const auto &input) {
+          return input.value.toTensor().numel() > few_elements;
+        });
     std::vector<std::string> includes = source_.includes;
     if (may_use_threads)
       includes.emplace_back("ATen/Parallel.h");

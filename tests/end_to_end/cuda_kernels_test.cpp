@@ -42,8 +42,9 @@ TEST_P(KernelsOnCuda, ComputeWhatEagerDoes) {
     words.insert(words.end(), {"--autocast-dtype", autocast});
   const Finished finished = run_on_cuda(words, with_nvrtc(folder.path()));
   ASSERT_EQ(finished.exit_code, 0) << describe(finished);
-  if (on_every_commit.count(GetParam()) > 0)
+  if (on_every_commit.count(GetParam()) > 0) {
     EXPECT_GT(json::parse(finished.out).at("details").at("coverage").at("compiled"), 0) << finished.out;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, KernelsOnCuda, testing::ValuesIn(models()),

@@ -164,8 +164,9 @@ TEST(Reduction, SaysWhatFreshProcessesAnswerOtherwise) {
     EXPECT_GT(asked, 0);
     EXPECT_LE(asked, 8);
     EXPECT_EQ(reduction.one_minimal, !fails_afresh);
-    if (fails_afresh)
+    if (fails_afresh) {
       EXPECT_NE(reduction.not_shown_because.at(0).find("in a fresh one"), std::string::npos);
+    }
   }
 }
 

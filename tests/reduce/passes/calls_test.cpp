@@ -118,8 +118,9 @@ graph(%x : Tensor):)IR" +
   EXPECT_EQ(only_call(result.reduction.program), json::parse(R"({"f":"F.one","a":[{"%":0}],"in":[{"grad":false}]})"));
   const auto nodes = all_nodes(*result.reduction.program.graph);
   for (const auto *node : nodes)
-    if (is_python_call(node) && operator_name(node) == "F.two")
+    if (is_python_call(node) && operator_name(node) == "F.two") {
       EXPECT_FALSE(python_call_of(node).contains("in"));
+    }
 }
 
 TEST(Calls, GoOutOfGraphsThatStay) {
