@@ -13,7 +13,6 @@ namespace repro_minify {
 
 /// One tensor or number as eager and the optimised side have it.
 struct ShownValue {
-  std::string type; ///< eager's, "float32[2, 3]"
   std::vector<std::int64_t> sizes;
   bool is_complex = false;      ///< each element is two numbers, its real part and its imaginary one
   std::int64_t elements = 0;    ///< how many numbers there are
@@ -33,7 +32,6 @@ struct ShownValue {
 struct BothSides {
   std::vector<ShownValue> outputs;   ///< the leaves of what forward returns, in their order
   std::vector<ShownValue> gradients; ///< in the order of Verdict::gradients
-  std::string problem;               ///< why the optimised side is not shown; empty: it is
 };
 
 struct ShowOptions {
@@ -42,7 +40,7 @@ struct ShowOptions {
   int cells = 24;    ///< the grid has no more rows and no more columns than this
 };
 
-/// Runs both sides once, in a sandbox child. Never throws for what the backend does: `problem` says it.
+/// Runs both sides once, in a sandbox child. Never throws for what the backend does: `found` is empty then.
 BothSides both_sides(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
                      const CheckOptions &options, const ShowOptions &show, const Limits &limits);
 

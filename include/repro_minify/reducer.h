@@ -90,7 +90,6 @@ struct Reduction {
   bool out_of_time = false; ///< the time budget ended it
   int checks = 0;           ///< sandboxed checks whose answer was needed
   int cached = 0;           ///< answers that were known already
-  int speculative = 0;      ///< checks started ahead of time whose answer was never asked for
   int unanswered = 0;       ///< questions that had no answer, however often they were asked
   double seconds = 0;
   double check_seconds = 0; ///< wall time of the needed checks, added up

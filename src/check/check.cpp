@@ -44,13 +44,6 @@ void leave_out_gradients(const CheckContext &context, Observed &eager, Observed 
   verdict.no_gradient_left = true;
 }
 
-void allow_optimised(Child &child, const Patience &patience, std::chrono::duration<double> eager) {
-  if (patience.least_seconds <= 0)
-    return;
-  const double seconds = std::max(patience.least_seconds, patience.times_eager * eager.count());
-  child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
-}
-
 void run_optimised(const CheckContext &context, EagerSide &eager_side, Fp64Reference &fp64, Child &child,
                    Verdict &verdict) {
   std::vector<Observed> &eager = eager_side.calls;
@@ -180,8 +173,13 @@ Verdict check_here(const ModuleFactory &factory, const Backend &backend, const C
     allow_eager(child, options.patience);
     doubt_failure(context, eager.calls, verdict);
   }
-  if (verdict.outcome == Verdict::Outcome::Fail && hangs_on_equal_elements(context, verdict, child))
-    verdict.signatures.front().at_equal_elements = true;
+  if (verdict.outcome != Verdict::Outcome::Fail)
+    return verdict;
+  bool ties = false;
+  if (const auto thrown =
+          thrown_by(context, verdict, [&] { ties = hangs_on_equal_elements(context, verdict, eager.took, child); }))
+    return *thrown;
+  verdict.signatures.front().at_equal_elements = ties;
   return verdict;
 }
 

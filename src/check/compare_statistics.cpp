@@ -105,11 +105,20 @@ void count_specials(const at::Tensor &flat, std::int64_t &nan, std::int64_t &inf
   });
 }
 
+bool is_integral(const at::Tensor &tensor) {
+  return at::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
+}
+
 /// Adds the errors of a block, where both sides are finite, to the report. `first` is the index of its first element;
 /// `worst` becomes the index of the largest error so far.
-void add_errors(const at::Tensor &a, const at::Tensor &b, std::int64_t first, LeafReport &report, std::int64_t &worst) {
+void add_errors(const at::Tensor &one, const at::Tensor &other, std::int64_t first, LeafReport &report,
+                std::int64_t &worst) {
+  const at::Tensor a = one.to(at::kDouble), b = other.to(at::kDouble);
+  at::Tensor apart = (a - b).abs();
+  if (is_integral(one) && is_integral(other))
+    apart = at::maximum(apart, (one != other).to(at::kDouble)); // as doubles, numbers beyond 2^53 may be the same
   const at::Tensor finite = at::isfinite(a).logical_and(at::isfinite(b));
-  const at::Tensor error = at::where(finite, (a - b).abs(), at::full({}, -1.0, at::kDouble));
+  const at::Tensor error = at::where(finite, apart, at::full({}, -1.0, at::kDouble));
   const auto index = error.argmax().item<std::int64_t>();
   const double largest = element(error, index);
   if (largest < 0)
@@ -137,7 +146,7 @@ void add_statistics(const at::Tensor &ref, const at::Tensor &res, LeafReport &re
     find_specials(pair, report);
   std::int64_t worst = -1;
   for_each_block(std::array{pair.ref, pair.res}, [&](const auto &block, std::int64_t first) {
-    add_errors(block[0].to(at::kDouble), block[1].to(at::kDouble), first, report, worst);
+    add_errors(block[0], block[1], first, report, worst);
     return true;
   });
   if (report.max_abs_error == 0)

@@ -81,14 +81,18 @@ ComparedTensors operands(const at::Tensor &ref, const at::Tensor &res, const at:
   ComparedTensors made;
   made.floating = ref.is_floating_point() || ref.is_complex() || ref.is_quantized();
   made.both_bool = options.exact_dtype && ref.scalar_type() == at::kBool && res.scalar_type() == at::kBool;
-  made.ref = plain(ref);
-  made.res = plain(res).to(ref.device());
+  // Exact is exact: as doubles, whole numbers beyond 2^53 would be one.
+  const bool by_bits = options.rule == CompareRule::Strict && ref.layout() == at::kStrided &&
+                       ref.scalar_type() == at::kUInt64 && res.scalar_type() == at::kUInt64;
+  made.ref = by_bits ? ref.detach().view(at::kLong) : plain(ref);
+  made.res = (by_bits ? res.detach().view(at::kLong) : plain(res)).to(ref.device());
   // Directions are compared in float32, each side cast by itself.
   const bool directions = options.cos_similarity && options.rule != CompareRule::Strict;
   const at::ScalarType type = options.exact_dtype || directions
                                   ? common_type(made.ref.scalar_type(), made.res.scalar_type())
                                   : made.res.scalar_type();
-  made.fp64_ref = usable_reference(ref, fp64_ref, at::isComplexType(type));
+  if (!by_bits)
+    made.fp64_ref = usable_reference(ref, fp64_ref, at::isComplexType(type));
   if (!directions || at::isComplexType(type)) {
     made.ref = real_view(made.ref.to(type));
     made.res = real_view(made.res.to(type));

@@ -72,16 +72,22 @@ std::vector<Observed> eager_results(const CheckContext &context, Verdict &verdic
   return again;
 }
 
+/// The Verdict on what eager has thrown. Call only inside a catch block.
+Verdict raised_by_eager(const CheckContext &context) {
+  if (const std::string why = why_no_answer(context.options.device); !why.empty())
+    return without_answer(why);
+  Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
+  verdict.eager_raises = true;
+  return verdict;
+}
+
 /// Runs eager. What it does wrong, as a Verdict; else nothing, and `eager` is what the calls are compared with.
 std::optional<Verdict> trouble_of_eager(const CheckContext &context, std::vector<Observed> &eager) {
   Verdict verdict;
   try {
     eager = eager_results(context, verdict);
   } catch (...) {
-    if (const std::string why = why_no_answer(context.options.device); !why.empty())
-      return without_answer(why);
-    verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
-    verdict.eager_raises = true;
+    return raised_by_eager(context);
   }
   return verdict.message.empty() ? std::nullopt : std::optional(verdict);
 }
@@ -136,9 +142,7 @@ bool EagerSide::looks_at_less() const {
   return all.state && (some.module != all.module || some.boxed != all.boxed);
 }
 
-/// A program that is random once in a while looks like a backend that is wrong once in a while: before a failure is
-/// believed, eager has to answer the same `eager_calls` times.
-void doubt_failure(const CheckContext &context, std::vector<Observed> &eager, Verdict &verdict) {
+void doubt_failure(const CheckContext &context, std::vector<Observed> &eager, Verdict &verdict) try {
   Verdict comparison;
   // A program that keeps state is made anew for each row of calls.
   const int at_a_time = eager.size() > 1 ? static_cast<int>(eager.size()) : 8;
@@ -151,6 +155,8 @@ void doubt_failure(const CheckContext &context, std::vector<Observed> &eager, Ve
         return;
       }
   }
+} catch (...) {
+  verdict = raised_by_eager(context);
 }
 
 void Fp64Reference::make(Child &child, Verdict &verdict) {
@@ -180,6 +186,13 @@ void Fp64Reference::run(Verdict &verdict) {
   }
   if (!kept.empty())
     keep_runs(kept, {calls_, 0, verdict.no_fp64_because});
+}
+
+void allow_optimised(Child &child, const Patience &patience, std::chrono::duration<double> eager) {
+  if (patience.least_seconds <= 0)
+    return;
+  const double seconds = std::max(patience.least_seconds, patience.times_eager * eager.count());
+  child.allow(std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
 void allow_eager(Child &child, const Patience &patience) {

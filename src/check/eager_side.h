@@ -69,5 +69,7 @@ private:
 
 /// Eager has a limit of its own, so that what it takes can be the measure of what the optimised side may take.
 void allow_eager(Child &child, const Patience &patience);
+/// `eager`: what eager took.
+void allow_optimised(Child &child, const Patience &patience, std::chrono::duration<double> eager);
 
 } // namespace repro_minify

@@ -24,11 +24,12 @@ using nlohmann::json;
 
 constexpr int times_moved = 3; ///< one draw of signs can cancel out
 
-/// Moves each number by one unit in the last place, up or down. Tensors of other dtypes, and those in which several
-/// elements share memory, stay as they are.
+/// Moves each number by one unit in the last place, up or down. Tensors of other dtypes, and those that were expanded,
+/// stay as they are; an element of overlapping windows is moved once for each.
 void move_in_last_place(const at::Tensor &tensor, const at::Generator &generator) {
-  const std::optional<double> unit = tensor.defined() ? rounding_unit(tensor.scalar_type()) : std::nullopt;
-  if (!unit || tensor.layout() != at::kStrided || at::has_internal_overlap(tensor) != at::MemOverlap::No)
+  const std::optional<double> unit =
+      tensor.defined() ? rounding_unit(c10::toRealValueType(tensor.scalar_type())) : std::nullopt;
+  if (!unit || tensor.layout() != at::kStrided || at::has_internal_overlap(tensor) == at::MemOverlap::Yes)
     return;
   const at::NoGradGuard no_grad;
   const at::Tensor up_or_down = at::randint(0, 2, tensor.sizes(), generator, at::dtype(at::kDouble)).mul_(2).sub_(1);

@@ -76,8 +76,8 @@ std::string plain_name(const torch::jit::Node *node) {
 
 /// Dropout in eval mode draws nothing.
 bool does_nothing(const torch::jit::Node *node) {
-  return node->kind() == torch::jit::aten::dropout && node->inputs().size() == 3 &&
-         torch::jit::constant_as<bool>(node->input(2)) == false;
+  const bool drops_out = node->kind() == torch::jit::aten::dropout || node->kind() == torch::jit::aten::dropout_;
+  return drops_out && node->inputs().size() == 3 && torch::jit::constant_as<bool>(node->input(2)) == false;
 }
 
 } // namespace

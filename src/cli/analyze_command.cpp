@@ -41,15 +41,8 @@ std::string table_of(const Analysis &analysis) {
   return table_text(rows);
 }
 
-/// Values that are wrong in a program of their own, where the whole one passes.
-auto count_odd(const Analysis &analysis) {
-  return std::count_if(analysis.rows.begin(), analysis.rows.end(), [](const AnalysisRow &row) {
-    return row.state == AnalysisRow::State::Differs || row.state == AnalysisRow::State::Fails;
-  });
-}
-
 void write_conclusion(std::ostream &out, const Analysis &analysis, const Verdict &original) {
-  out << '\n' << clean(sentence_on_way(analysis)) << " (" << analysis.checks << " checks)\n";
+  out << '\n' << clean(sentence_on_way(analysis)) << " (" << counted(analysis.checks, "check") << ")\n";
   if (analysis.first) {
     const auto &row = analysis.rows[*analysis.first];
     out << "First to fail: " << clean(row.value) << " = " << clean(row.op)
@@ -58,7 +51,7 @@ void write_conclusion(std::ostream &out, const Analysis &analysis, const Verdict
     out << "No value fails by itself: " << clean(original.message) << '\n';
   } else {
     out << "Nothing fails.";
-    if (const auto odd = count_odd(analysis); odd > 0)
+    if (const auto odd = std::count_if(analysis.rows.begin(), analysis.rows.end(), is_bad); odd > 0) // alone
       out << " (" << odd << " of the values inside fail in a program that ends there; no result of the model does.)";
     out << '\n';
   }
@@ -98,13 +91,12 @@ int run_analysis(const Options &options) {
   } else {
     std::cout << analysis_text(analysis, rate.verdict) << folder << "/analysis.html\n";
   }
-  return rate.verdict.outcome == Verdict::Outcome::Fail ? 1 : 0;
+  return rate.failed >= options.need ? 1 : 0;
 }
 
 } // namespace
 
 int analyze_command(const Options &options) {
-  catch_signals();
   try {
     return run_analysis(options);
   } catch (const Interrupted &) {

@@ -1,6 +1,5 @@
 // The command `bisect`: which step of the backend makes the model wrong?
 #include "backends/backend_registry.h"
-#include "cli/interruption.h"
 #include "cli/options.h"
 #include "cli/progress_printer.h"
 #include "core/log.h"
@@ -34,7 +33,12 @@ int run_bisection(const Options &options) {
   require_known_backends(split_backend_names(options.backends));
   ProgressPrinter progress(options.quiet, factory_of(options));
   MinifyOptions how = minify_options(options, progress);
-  Session session(options.model, open_failing_graph(options.model, how));
+  const auto opened = open_one_graph(options.model, how);
+  if (!opened) {
+    log::error(none_fails(options.model));
+    return DoesNotFail;
+  }
+  Session session(options.model, *opened);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();
@@ -49,6 +53,7 @@ int run_bisection(const Options &options) {
     log::error(session.shown_path() + ": does not fail under " + session.backend->name());
     return DoesNotFail;
   }
+  session.phases.enter("bisect");
   const Bisection bisection =
       bisect(session.original(), session.backend, bisect_options_of(session, rate.verdict.signatures.front()));
   progress.finish();
@@ -62,7 +67,6 @@ int run_bisection(const Options &options) {
 } // namespace
 
 int bisect_command(const Options &options) {
-  catch_signals();
   try {
     return run_bisection(options);
   } catch (const Interrupted &) {

@@ -100,7 +100,12 @@ bool is_written(const CLI::Option &option) {
 }
 
 bool is_path(const std::string &name) {
-  return name == "model" || name == "inputs" || name == "load-library" || name == "output";
+  return name == "model" || name == "inputs" || name == "load-library" || name == "output" || name == "oracle";
+}
+
+/// True if the value is the name of a program, which PATH has unless it is a path.
+bool is_program(const std::string &name) {
+  return name == "python" || name == "since";
 }
 
 using nlohmann::json;
@@ -195,8 +200,8 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
       table.insert(name, !values.empty() && values[0] == "true");
       continue;
     }
-    if (is_path(name))
-      for (auto &value : values)
+    for (auto &value : values)
+      if (is_path(name) || (is_program(name) && value.find('/') != std::string::npos))
         value = std::filesystem::absolute(value).lexically_normal().string();
     if (name == "import")
       for (auto &value : values)

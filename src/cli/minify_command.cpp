@@ -88,7 +88,7 @@ int conclude(const Options &options, const Result &result) {
   log::debug(phases_table(result.facts));
   if (result.facts.interrupted) {
     log::warning("interrupted; the best so far is in " + result.folder +
-                 (result.facts.verified.has_value() ? "" : " (not verified)"));
+                 (is_verified(result.facts) ? "" : " (not verified)"));
     return InterruptedByUser;
   }
   say_what_came_of(options, result);
@@ -162,7 +162,6 @@ void keep_what_is_saved(MinifyOptions &how) {
 } // namespace
 
 int minify_command(const Options &options) {
-  catch_signals();
   ProgressPrinter progress(options.quiet, factory_of(options));
   MinifyOptions how = minify_options(options, progress);
   keep_what_is_saved(how);

@@ -28,6 +28,9 @@ const std::map<std::string, std::string> &doing() {
                                                            {"bisect", "looking for the guilty step in"},
                                                            {"confirm", "loading again what is left of"},
                                                            {"verify", "building and running the repro of"},
+                                                           {"workaround", "looking for a workaround for"},
+                                                           {"versions", "asking other versions of PyTorch about"},
+                                                           {"rest", "saving the rest of"},
                                                            {"other backends", "asking other backends about"},
                                                            {"page", "drawing the page of"}};
   return words;

@@ -29,6 +29,11 @@ std::string joined(const Items &items, const std::string &between, const TextOf 
   return joined(words, between);
 }
 
+/// "1 check", "2 checks".
+inline std::string counted(std::size_t count, const std::string &word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
 /// "2, 3".
 inline std::string joined_numbers(const std::vector<std::int64_t> &numbers) {
   return joined(numbers, ", ", [](std::int64_t number) { return std::to_string(number); });

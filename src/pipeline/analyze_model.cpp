@@ -53,7 +53,7 @@ Analysis analyze_model(Session &session, const Verdict &original) {
 }
 
 void write_analysis(const Analysis &analysis, const Session &session, const std::string &folder) {
-  const std::string model = std::filesystem::path(session.model.path).filename().string();
+  const std::string model = std::filesystem::path(session.shown_path()).filename().string();
   write_analysis_page(analysis, model, session.backend->name(), folder);
   write_atomically(folder + "/analysis.json", to_json(analysis) + "\n");
   write_atomically(folder + "/analysis.dot", to_dot(analysis));

@@ -43,8 +43,8 @@ void find_guilty_step(MinifyJob &job, const ModuleFactory &factory) {
     BisectOptions how = bisect_options_of(session, job.facts.signature);
     how.interrupted = until_half_is_spent(job);
     const Bisection found = bisect(factory, session.backend, how);
-    job.say(Severity::Info, found.message + " (" + std::to_string(found.checks.size()) + " checks, " +
-                                rounded_text(found.seconds) + " s)");
+    job.say(Severity::Info,
+            found.message + " (" + counted(found.checks.size(), "check") + ", " + rounded_text(found.seconds) + " s)");
     job.facts.bisection = found;
   } catch (const Interrupted &) {
     if (job.is_interrupted()) {
@@ -223,7 +223,8 @@ void ask_other_versions(MinifyJob &job) {
       if (const VersionRow &row = job.facts.versions[i]; row.outcome == VersionRow::Outcome::NoAnswer)
         job.say(Severity::Warning,
                 "--since: no answer of " + (i == 0 ? "the Python in use" : pythons[i - 1]) + ": " + row.message);
-    job.say(Severity::Info, versions_sentence(job.facts));
+    if (job.facts.versions.size() > 1)
+      job.say(Severity::Info, versions_sentence(job.facts));
   } catch (const Interrupted &) {
   } catch (const std::exception &error) {
     job.say(Severity::Warning, "--since: " + first_sentence(error.what()));

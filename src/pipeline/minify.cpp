@@ -264,7 +264,6 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   job.facts.torch_version = libtorch_version();
   if (resumes)
     resume(job, journal);
-  session.phases.enter("original check");
   const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();
   if (const auto own = options_with_own_generator(session, rate))

@@ -48,10 +48,6 @@ json files_of(const Result &failure) {
   return files;
 }
 
-std::string counted(size_t count, const std::string &word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
-
 /// Writes index.html and failures.json into the folder. `model`: its path, or nothing. Throws UserError where they
 /// cannot be written.
 void write_failures(const AllFailures &found, const std::string &model, const std::string &folder) {

@@ -70,8 +70,8 @@ MinifyOptions with_conversion(MinifyOptions options, const Conversion &conversio
   return options;
 }
 
-/// Returns the result of one check of the graph in a few words, and sets `fails`.
-std::string verdict_words(const std::string &path, const MinifyOptions &options, bool &fails) {
+/// Returns the result of one check of the graph in a few words, and sets `fails` where the check has an answer.
+std::string verdict_words(const std::string &path, const MinifyOptions &options, std::optional<bool> &fails) {
   if (!options.conversion->problem.empty())
     return options.conversion->problem;
   try {
@@ -79,12 +79,12 @@ std::string verdict_words(const std::string &path, const MinifyOptions &options,
     const FailureRate rate = session.check_original();
     options.listener.throw_if_interrupted();
     const Verdict &verdict = rate.verdict;
-    fails = rate.failed >= options.repetition.need;
     if (verdict.eager_failed)
       return "eager itself failed: " + verdict.message;
     if (verdict.outcome == Verdict::Outcome::Unresolved)
       return "cannot be checked: " + verdict.message;
-    return fails ? "FAILS: " + to_string(verdict.signatures.front()) : "does not fail";
+    fails = rate.failed >= options.repetition.need;
+    return *fails ? "FAILS: " + to_string(verdict.signatures.front()) : "does not fail";
   } catch (const UserError &error) {
     return error.what();
   }
@@ -144,17 +144,21 @@ std::optional<MinifyOptions> open_one_graph(const std::string &path, const Minif
     return graphs.front();
   std::vector<MinifyOptions> failing;
   std::string names;
+  bool any_is_known = false;
   for (const MinifyOptions &graph : graphs) {
-    bool fails = false;
+    std::optional<bool> fails;
     const std::string words = verdict_words(path, graph, fails);
     const Conversion &conversion = *graph.conversion;
     options.listener.say(Severity::Info, "graph " + std::to_string(conversion.graph) + " (" + conversion.name + "), " +
                                              std::to_string(conversion.operators) + " operators: " + words);
-    if (!fails)
+    any_is_known |= fails.has_value();
+    if (!fails.value_or(false))
       continue;
     names += (failing.empty() ? "" : ", ") + std::to_string(conversion.graph);
     failing.push_back(graph);
   }
+  if (!any_is_known)
+    throw UserError(path + ": none of its graphs could be checked");
   if (failing.empty())
     return std::nullopt;
   if (failing.size() > 1)

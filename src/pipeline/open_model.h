@@ -35,7 +35,7 @@ void make_folder(const std::string &folder);
 std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptions &options);
 
 /// Returns the options for the only graph, or for the one of several that fails: each is checked once, and what came of
-/// it is said. Nothing if none fails; throws UserError if more than one does.
+/// it is said. Nothing if none fails; throws UserError if more than one does, or if none could be checked.
 std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options);
 
 /// The same, but throws UserError where none fails.

@@ -239,6 +239,7 @@ std::string Session::kept_eager() const {
 }
 
 FailureRate Session::check_original() {
+  phases.enter("original check");
   FailureRate rate;
   while (rate.runs < options.repetition.runs && !(rate.runs > 0 && options.listener.stops())) {
     ++rate.runs;

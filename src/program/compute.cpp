@@ -1,5 +1,6 @@
 #include "program/compute.h"
 
+#include "core/number_text.h"
 #include "program/executor.h"
 #include "program/values.h"
 #include "repro_minify/program.h"
@@ -33,7 +34,7 @@ c10::IValue off_cuda(const c10::IValue &value) {
 constexpr char was_read = '+', was_refused = '-';
 
 std::string seconds_of(const Limits &limits) {
-  return std::to_string(limits.timeout.count() / 1000) + " s";
+  return rounded_text(std::chrono::duration<double>(limits.timeout).count()) + " s";
 }
 
 std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {

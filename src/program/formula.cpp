@@ -169,12 +169,13 @@ std::optional<at::Tensor> tensor_from_formula(const Formula &formula, const std:
     return at::full(sizes, formula.number, dtype);
   case Formula::Kind::Arange:
     // A count makes sense for numbers that can hold it.
-    if (dtype == at::kBool || is_complex || product(sizes) < 2 || product(sizes) > 100)
+    if (dtype == at::kBool || is_complex || !has_loops(dtype) || product(sizes) < 2 || product(sizes) > 100)
       return std::nullopt;
     return at::arange(product(sizes), dtype).reshape(sizes);
   case Formula::Kind::Randn:
   case Formula::Kind::Rand:
-    return at::isFloatingType(dtype) || is_complex ? std::optional(drawn(formula, sizes, dtype)) : std::nullopt;
+    return (at::isFloatingType(dtype) && has_loops(dtype)) || is_complex ? std::optional(drawn(formula, sizes, dtype))
+                                                                         : std::nullopt;
   }
   return std::nullopt;
 }

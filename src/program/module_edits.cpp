@@ -1,7 +1,6 @@
 #include "program/module_edits.h"
 
 #include "program/python_call.h"
-#include "program/shared_pages.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
@@ -12,6 +11,8 @@
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <functional>
+#include <map>
+#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -130,13 +131,6 @@ void widen_constant(Node *node) {
     node->output()->replaceAllUsesWith(*constant);
 }
 
-at::Tensor widened(const at::Tensor &tensor) {
-  const auto type = tensor.is_complex() ? at::kComplexDouble : at::kDouble;
-  if (tensor.scalar_type() == type || tensor.layout() != at::kStrided || !tensor.is_contiguous())
-    return tensor.to(type);
-  return converted(tensor.detach().view({-1}), type).view(tensor.sizes());
-}
-
 } // namespace
 
 void redirect_device_constants(torch::jit::Module &module, c10::Device device) {
@@ -180,13 +174,21 @@ void widen_graph(Block *block) {
 
 void widen_module(torch::jit::Module &module) {
   const at::NoGradGuard no_grad;
-  const auto widen = [](at::Tensor tensor) {
-    if (tensor.defined() && (tensor.is_floating_point() || tensor.is_complex()))
-      tensor.set_data(widened(tensor));
-  };
+  std::map<void *, std::vector<at::Tensor>> by_memory; // what shares it does so afterwards too
   for (const auto &submodule : module.modules())
     for (const auto &attribute : submodule.named_attributes(/*recurse=*/false))
-      for_each_tensor(attribute.value, widen);
+      for_each_tensor(attribute.value, [&](const at::Tensor &tensor) {
+        if (tensor.is_floating_point() || tensor.is_complex())
+          by_memory[storage_of(tensor)].push_back(tensor);
+      });
+  for (auto &[memory, tensors] : by_memory) { // one after the other: the narrow ones are let go of
+    SharedCloner wide({.requires_grad = false, .double_precision = true});
+    std::vector<at::Tensor> widened;
+    for (const at::Tensor &tensor : tensors)
+      widened.push_back(wide.clone(tensor));
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      tensors[i].set_data(widened[i]);
+  }
   for (auto *function : module._ivalue()->compilation_unit()->get_functions())
     if (auto *graph_function = torch::jit::tryToGraphFunction(*function)) {
       // A dtype that is handed to a function is a constant only where the function is called.

@@ -115,14 +115,19 @@ const Verdict &CandidateChecker::check(const Program &program, const std::vector
   Upcoming upcoming(guesses_at(likely_next), make_foresight_);
   checks_.ask(
       hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
-  Verdict verdict =
-      check_repeatedly([&] { return wait_for(program, hash, upcoming); },
-                       [&](const Verdict &one) { return goal_.is_wanted(one); }, goal_.options.repetition);
+  double seconds = 0; // of all runs
+  Verdict verdict = check_repeatedly(
+      [&] {
+        Verdict one = wait_for(program, hash, upcoming);
+        seconds += one.wall_seconds;
+        return one;
+      },
+      [&](const Verdict &one) { return goal_.is_wanted(one); }, goal_.options.repetition);
   if (const auto &required = goal_.options.also_required; required && goal_.is_wanted(verdict) && !required(program)) {
     leave_if_over(); // its answer is no answer then
     verdict = passes("fails in a check, and nowhere else");
   }
-  return verdict.no_answer ? note_in_vain(hash, verdict) : write_down(program, hash, verdict);
+  return verdict.no_answer ? note_in_vain(hash, verdict) : write_down(program, hash, verdict, seconds);
 }
 
 /// Keeps the outcome of a question that had no answer, which is asked anew the next time. Throws NothingAnswers.
@@ -133,10 +138,11 @@ const Verdict &CandidateChecker::note_in_vain(const std::string &hash, const Ver
   return memory_.note_in_vain(hash, verdict);
 }
 
-const Verdict &CandidateChecker::write_down(const Program &program, const std::string &hash, const Verdict &verdict) {
+const Verdict &CandidateChecker::write_down(const Program &program, const std::string &hash, const Verdict &verdict,
+                                            double seconds) {
   const ProgramSize size = size_of(program);
   const Verdict &written = memory_.write_down(hash, verdict, pass_, size, goal_.is_wanted(verdict));
-  tally_.answered(verdict.wall_seconds);
+  tally_.answered(seconds);
   count_in_vain(written);
   if (goal_.test.fresh_job && !goal_.is_wanted(verdict)) {
     last_passed_.push_back(std::make_shared<Program>(program));

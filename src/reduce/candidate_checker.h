@@ -1,6 +1,5 @@
 // The CandidateChecker answers one question: does this Program fail with the wanted Signature? It owns the sandboxes;
-// parallelism is here and nowhere else. What it remembers, what runs ahead and what is measured are classes of
-// questions/.
+// parallelism is here and nowhere else. What it remembers is in search_memory.h, what runs ahead in search_under_way.h.
 //
 // Decisions stay sequential: a caller asks one question at a time and says beside it what it will probably ask next.
 // Idle workers judge that ahead of time. So the result is the same for any number of jobs, and only the time differs.
@@ -78,8 +77,6 @@ public:
   }
   void before_recording() override {}
   int unanswered() const override { return tally_.unanswered(); }
-  /// Returns how many checks were started without their answer being asked for.
-  int speculative() const { return checks_.started() - tally_.checks(); }
   int questions_at_once() const override { return pool_.workers(); }
 
 private:
@@ -96,7 +93,7 @@ private:
   bool should_stop() const { return is_interrupted() || time_is_up(); }
   [[noreturn]] void stop() const;
   const Verdict &note_in_vain(const std::string &hash, const Verdict &verdict);
-  const Verdict &write_down(const Program &program, const std::string &hash, const Verdict &verdict);
+  const Verdict &write_down(const Program &program, const std::string &hash, const Verdict &verdict, double seconds);
   void report_progress() const;
   void count_in_vain(const Verdict &verdict);
 

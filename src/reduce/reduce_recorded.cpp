@@ -52,7 +52,6 @@ void keep_processes(InterestingnessTest &test, std::shared_ptr<const Backend> ba
 Reduction with_earlier(Reduction last, const Reduction &earlier, bool is_continued) {
   last.checks += earlier.checks;
   last.cached += earlier.cached;
-  last.speculative += earlier.speculative;
   last.unanswered += earlier.unanswered;
   last.seconds += earlier.seconds;
   last.check_seconds += earlier.check_seconds;

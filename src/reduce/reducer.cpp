@@ -98,7 +98,6 @@ public:
     result.passing = passing_.program();
     result.checks = checker_.tally().checks();
     result.cached = checker_.tally().cached();
-    result.speculative = checker_.speculative();
     result.seconds = checker_.tally().elapsed_seconds();
     result.check_seconds = checker_.tally().check_seconds();
     result.passes = statistics_;

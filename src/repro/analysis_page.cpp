@@ -45,7 +45,7 @@ void write_analysis_page(const Analysis &analysis, const std::string &model, con
                  {"sentence", sentence_of(analysis)},
                  {"message", analysis.verdict.message},
                  {"way", sentence_on_way(analysis)},
-                 {"checks", analysis.checks},
+                 {"checks", counted(analysis.checks, "check")},
                  {"counts", counts_of(analysis)}};
   const json curve = error_curve_json(analysis.rows);
   values["curve"] = curve.is_null() ? "" : render("error_curve.svg.tpl", curve);

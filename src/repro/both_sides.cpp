@@ -45,25 +45,22 @@ std::string show_here(const ModuleFactory &factory, const Backend &backend, cons
   const CheckContext context{factory, backend, how};
   const Observed eager = context.run_eager(show.call).back();
   std::optional<Observed> optimised;
-  std::string problem;
   try {
     fill_unwritten_memory(Fill::Usual);
     optimised = context.run_optimised(show.call);
   } catch (const std::bad_alloc &) {
     throw;
-  } catch (const std::exception &error) {
-    problem = first_sentence(error.what());
+  } catch (const std::exception &) { // the verdict says what
   }
   const Leaves found = optimised ? Leaves{optimised->output} : Leaves{};
   return json{{"outputs", list_of({eager.output}, optimised ? &found : nullptr, show)},
-              {"gradients", list_of(eager.gradients, optimised ? &optimised->gradients : nullptr, show)},
-              {"problem", problem}}
+              {"gradients", list_of(eager.gradients, optimised ? &optimised->gradients : nullptr, show)}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 BothSides both_sides_from(const std::string &text) {
   const json reply = json::parse(text);
-  return {values_from(reply.at("outputs")), values_from(reply.at("gradients")), reply.at("problem")};
+  return {values_from(reply.at("outputs")), values_from(reply.at("gradients"))};
 }
 
 BothSides both_sides(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
@@ -74,11 +71,7 @@ BothSides both_sides(const ModuleFactory &factory, const std::shared_ptr<const B
         child.reply(show_here(factory, *backend, options, show));
       },
       limits);
-  if (job_end.ending == Ending::Replied)
-    return both_sides_from(job_end.reply);
-  BothSides none;
-  none.problem = job_end.message.empty() ? std::string("it ") + to_string(job_end.ending) : job_end.message;
-  return none;
+  return job_end.ending == Ending::Replied ? both_sides_from(job_end.reply) : BothSides();
 }
 
 } // namespace repro_minify

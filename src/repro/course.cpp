@@ -72,11 +72,11 @@ json course_json(const Course &course, int before) {
     const auto [entry, is_new] = numbers.emplace(point.pass, static_cast<int>(numbers.size()) % colours);
     if (is_new)
       passes.push_back({{"pass", point.pass}, {"colour", entry->second}});
-    steps.push_back({{"path", "M" + fixed_text(axes.x(from), 1) + "," + fixed_text(axes.y(operators), 1) + "H" +
-                                  fixed_text(axes.x(point.checks), 1) + "V" + fixed_text(axes.y(point.operators), 1)},
-                     {"what", point.pass + ": check " + std::to_string(point.checks) + ", " +
-                                  std::to_string(point.operators) + " operators"},
-                     {"colour", entry->second}});
+    steps.push_back(
+        {{"path", "M" + fixed_text(axes.x(from), 1) + "," + fixed_text(axes.y(operators), 1) + "H" +
+                      fixed_text(axes.x(point.checks), 1) + "V" + fixed_text(axes.y(point.operators), 1)},
+         {"what", point.pass + ": check " + std::to_string(point.checks) + ", " + counted(point.operators, "operator")},
+         {"colour", entry->second}});
     from = point.checks;
     operators = point.operators;
   }

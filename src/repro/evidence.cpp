@@ -30,7 +30,8 @@ std::string begins_at(const ReproFacts &facts) {
            (fails_under(facts, ablation_names::dynamo) ? "; `backend=\"eager\"` " + right + "." : ".");
   const std::optional<bool> partitioned = fails_under(facts, ablation_names::partitioned);
   if (partitioned.value_or(false))
-    return "It fails with `backend=\"aot_eager_decomp_partition\"` too; `backend=\"aot_eager\"` " + right + ".";
+    return "It fails with `backend=\"aot_eager_decomp_partition\"` too" +
+           (aot ? "; `backend=\"aot_eager\"` " + right + "." : ".");
   if (partitioned)
     return "`backend=\"aot_eager_decomp_partition\"` " + right + ", so it is TorchInductor's own.";
   return aot ? "`backend=\"aot_eager\"` " + right + "." : "";

@@ -75,7 +75,6 @@ json box_json(const PictureBox &box, const std::vector<std::string> &lines, cons
   return {{"key", box.key},
           {"anchor", box.anchor},
           {"classes", box.classes},
-          {"name", lines.empty() ? "" : lines.front()},
           {"x", fixed_text(centre.x - size.width / 2, 1)},
           {"y", fixed_text(centre.y - size.height / 2, 1)},
           {"width", fixed_text(size.width, 1)},
@@ -101,9 +100,7 @@ GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<
   for (size_t i = 0; i < boxes.size(); ++i)
     drawn.push_back(box_json(boxes[i], lines[i], layout.centres[i]));
   for (const auto &curve : layout.curves)
-    curves.push_back({{"path", path_of(curve)},
-                      {"from", boxes[static_cast<size_t>(curve.from)].key},
-                      {"to", boxes[static_cast<size_t>(curve.to)].key}});
+    curves.push_back({{"path", path_of(curve)}});
   constexpr double rim = 12; // room for the outline of what is lit, 6 on each side
   return {render("graph.svg.tpl", {{"width", fixed_text(layout.size.width + rim, 1)},
                                    {"height", fixed_text(layout.size.height + rim, 1)},

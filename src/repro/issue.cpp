@@ -65,11 +65,11 @@ std::string warning_of(const ReproFacts &facts) {
     return facts.script.verified.value_or(false) ? "The minimisation was interrupted. The script was run and fails as "
                                                    "is said; repro.cpp was not verified."
                                                  : "The minimisation was interrupted, and nothing was verified.";
-  if (facts.verified && !*facts.verified && !facts.script.verified.value_or(false))
+  if (is_verified(facts) || facts.script.verified.value_or(false))
+    return "";
+  if (facts.verified)
     return "The repro did not verify: " + facts.verify_message;
-  if (!facts.verified && !facts.script.verified)
-    return "The repro was not verified" + (facts.verify_message.empty() ? "." : ": " + facts.verify_message);
-  return "";
+  return "The repro was not verified" + (facts.verify_message.empty() ? "." : ": " + facts.verify_message);
 }
 
 /// True if the row is a setting of TorchInductor under which it fails as it does without: that tells nothing apart.
@@ -169,6 +169,7 @@ json common_values(const Program &program, const ReproFacts &facts) {
   return {{"title", issue_title(program, facts)},
           {"warning", warning_of(facts)},
           {"version", facts.version},
+          {"how_made", facts.not_reduced ? "Handed back as it was given" : "Reduced"},
           {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
           {"operators_before", facts.before.operators},
           {"operators_after", facts.after.operators}};

@@ -35,7 +35,8 @@ ProposedLabel label_of_rung(const ReproFacts &facts) {
     return {"module: aotdispatch", "it fails under aot_eager too, which generates no code"};
   const std::optional<bool> partitioned = fails_under(facts, ablation_names::partitioned);
   if (partitioned.value_or(false))
-    return {"module: decompositions", "it fails under aot_eager_decomp_partition too, and passes under aot_eager"};
+    return {"module: decompositions", std::string("it fails under aot_eager_decomp_partition too") +
+                                          (before_inductor ? ", and passes under aot_eager" : "")};
   if (partitioned)
     return {"module: inductor", "it fails under inductor, and passes under aot_eager_decomp_partition"};
   return {"module: inductor", before_inductor ? "it fails under inductor, and passes under aot_eager"
@@ -75,7 +76,8 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
       labels.push_back({tracker.substr(comma + 2), "what " + part + " makes is wrong before it is run"});
   } else if (fails_in_inductor(facts)) {
     labels.push_back({"oncall: pt2", "it fails under torch.compile"});
-    labels.push_back(label_of_rung(facts));
+    if (is_inductor(facts) || fails_under(facts, ablation_names::inductor).value_or(false))
+      labels.push_back(label_of_rung(facts));
     if (labels.back().label == "module: inductor" && is_of_the_cpu(facts))
       labels.push_back({"oncall: cpu inductor", "the code for the CPU is wrong"});
   } else if (facts.backend->parts().tracker && is_part_of_pytorch(*facts.backend)) {
@@ -89,7 +91,7 @@ std::vector<ProposedLabel> proposed_labels(const ReproFacts &facts) {
   if (is_silent)
     labels.push_back({"module: correctness (silent)", "nothing is raised, and the result is wrong"});
   if (is_regression(facts))
-    labels.push_back({"module: regression", "an earlier version is right, and eager gives the same there"});
+    labels.push_back({"module: regression", "an earlier version is right, and eager is not known to differ there"});
   if (kind == FailureKind::Crash)
     labels.push_back({"module: crash", "the process ends"});
   return labels;

@@ -235,6 +235,8 @@ json story_of(const ReproFacts &facts, const std::string &folder) {
   json values = {{"expected", both.expected.empty() ? "" : both.expected + at},
                  {"found_in_words", both.found.empty() ? facts.reduced.message : both.found + at},
                  {"report_as", nullptr},
+                 {"advice", is_verified(facts) && !facts.interrupted ? "reduced.pt is what was looked for"
+                                                                     : "See below what was not verified"},
                  {"test", nullptr}};
   if (is_verified(facts) && !facts.interrupted && has_issue(facts))
     values["report_as"] = {{"value", "issue.md"}};
@@ -271,6 +273,8 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   values["any_input"] = !values.at("inputs").empty();
   values["warnings"] = warnings_of(facts);
   values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
+  values["verified_how"] =
+      is_of_this_run(folder + "/repro.cpp") && facts.verify_message.empty() ? "built and run" : "run";
   values["code"] = code_json(page, graphs, values.at("program"));
   values["both_sides"] = values_of_both_sides(page);
   values["no_values_because"] = is_comparison(facts.signature.kind) ? "" : facts.reduced.message;

@@ -85,7 +85,7 @@ private:
       values["guilty_step"] = bisection_sentence(facts_);
     if (facts_.reduced.failing_call > 1)
       values["failing_call"] = facts_.reduced.failing_call;
-    if (facts_.original_runs > 1)
+    if (facts_.original_failed < facts_.original_runs)
       values["rate"] = {{"failed", facts_.original_failed}, {"runs", facts_.original_runs}};
     return values;
   }

@@ -64,7 +64,7 @@ ReproParts repro_parts(const Program &given, bool grad) {
   parts.inputs_share = of_inputs.shares();
   if (bytes > most_literal_bytes) {
     parts.files.inputs_from_file = true;
-    parts.files.module_from_file |= !parts.attributes.empty();
+    parts.files.module_from_file |= has_attributes(program);
   }
   return parts;
 }

@@ -113,7 +113,6 @@ double element_error(double expected, double found) {
 
 ShownValue shown_value(const c10::IValue &expected, const c10::IValue *found, const ShowOptions &show) {
   ShownValue shown;
-  shown.type = type_name(expected);
   const at::Tensor left = numbers_of(expected);
   if (!left.defined())
     return shown;
@@ -134,8 +133,7 @@ ShownValue shown_value(const c10::IValue &expected, const c10::IValue *found, co
 }
 
 json to_json(const ShownValue &value) {
-  return {{"type", value.type},
-          {"sizes", value.sizes},
+  return {{"sizes", value.sizes},
           {"is_complex", value.is_complex},
           {"elements", value.elements},
           {"expected", numbers_json(value.expected)},
@@ -151,7 +149,6 @@ json to_json(const ShownValue &value) {
 
 ShownValue shown_value_from(const json &value) {
   ShownValue shown;
-  shown.type = value.at("type");
   shown.sizes = value.at("sizes").get<std::vector<std::int64_t>>();
   shown.is_complex = value.at("is_complex");
   shown.elements = value.at("elements");

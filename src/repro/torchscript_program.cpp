@@ -17,7 +17,8 @@ namespace {
 std::string variable(const std::string &name) {
   static const auto taken = set_of_words("torch Repro f model graph node run call result results parts leaves leaf "
                                          "loss eager inputs found expected part optimised prepare e r error bound "
-                                         "same p g print super gradients with_passes with_constants scripted");
+                                         "same p g print super gradients with_passes with_constants scripted map sum "
+                                         "float any all max str range list isinstance getattr");
   return taken.contains(name) ? name + "_0" : name;
 }
 

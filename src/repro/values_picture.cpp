@@ -93,9 +93,7 @@ json histogram_json(const ShownValue &value) {
 
 json values_json(const ShownValue &value, size_t most) {
   const bool is_large = value.elements > static_cast<std::int64_t>(most);
-  return {{"type", value.type},
-          {"elements", value.elements},
-          {"has_found", !value.found.empty()},
+  return {{"elements", value.elements},
           {"numbers", numbers_json(value, most)},
           {"shown", std::min<std::int64_t>(value.elements, static_cast<std::int64_t>(most))},
           {"is_large", is_large},

@@ -81,7 +81,6 @@ private:
   ScriptVerification first_that_fails(const std::function<bool()> &interrupted);
 
   const std::string folder_, python_;
-  const Program *program_ = nullptr;
   const ReproFacts *facts_ = nullptr;
   std::chrono::steady_clock::time_point begun_;
   ReproScripts scripts_;

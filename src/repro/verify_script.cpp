@@ -42,7 +42,6 @@ constexpr int most_tried_of_chance = 2;
 } // namespace
 
 void ScriptVerifier::begin(const Program &program, const ReproFacts &facts) {
-  program_ = &program;
   facts_ = &facts;
   begun_ = std::chrono::steady_clock::now();
   try {
@@ -135,7 +134,7 @@ ScriptVerification ScriptVerifier::finish(const std::function<bool()> &interrupt
   }
   ScriptVerification result = first_that_fails(interrupted);
   if (!*result.verified && interrupted && interrupted())
-    result = {std::nullopt, "interrupted"};
+    result = {std::nullopt, "it was cut short"};
   const bool is_all_there_is = facts_->backend->parts().repro_in_python;
   if (!result.verified.value_or(false) && !is_all_there_is)
     fs::remove(file);

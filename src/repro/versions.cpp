@@ -119,11 +119,12 @@ std::string who_moved(const VersionRow &right, const VersionRow &own) {
 std::vector<VersionRow> ask_versions(const ReproFacts &facts, const std::string &results, const std::string &python,
                                      const std::vector<std::string> &others, const std::function<bool()> &interrupted) {
   Versions versions(facts, results, interrupted);
-  std::vector<VersionRow> rows = {versions.row(python)};
-  for (const std::string &other : others) {
+  std::vector<VersionRow> rows;
+  for (size_t i = 0; i <= others.size(); ++i) {
+    VersionRow row = versions.row(i == 0 ? python : others[i - 1]);
     if (interrupted && interrupted())
-      break;
-    rows.push_back(versions.row(other));
+      break; // what was cut short says nothing
+    rows.push_back(std::move(row));
   }
   return rows;
 }

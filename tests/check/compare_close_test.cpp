@@ -168,6 +168,16 @@ TEST(CompareExact, SeesEveryBitButThoseOfNaN) {
   EXPECT_FALSE(same(at::tensor({1}, at::kInt), at::tensor({1}, at::kLong), std::nullopt, options));
 }
 
+TEST(CompareExact, SaysWhereWholeNumbersDifferThatAreOneDouble) {
+  const at::Tensor one = at::full({2}, std::int64_t{1} << 53, at::kLong);
+  at::Tensor other = one.clone();
+  other[1] += 1;
+  const LeafReport leaf = report_of(one, other, exact_options());
+  EXPECT_EQ(leaf.kinds, std::vector{FailureKind::Accuracy});
+  EXPECT_EQ(leaf.max_abs_error, 1);
+  EXPECT_EQ(leaf.worst_index, 1);
+}
+
 TEST(CompareExact, SeesStrides) {
   const at::Tensor matrix = at::rand({3, 4}), other = matrix.t().contiguous().t();
   const LeafReport leaf = report_of(matrix, other, exact_options());

@@ -346,6 +346,10 @@ TEST(CompareStrict, SeesOneElementOfAMillion) {
 TEST(CompareStrict, IntegersExactly) {
   EXPECT_TRUE(same(at::tensor({1000}), at::tensor({1001}), {}, by_default));
   EXPECT_EQ(kinds(at::tensor({1000}), at::tensor({1001}), {}, strictly), Kinds{FailureKind::Accuracy});
+  for (const auto dtype : {at::kLong, at::kUInt64}) { // the two are one double
+    const at::Tensor one = at::full({1}, std::int64_t{1} << 53, at::kLong), other = one + 1;
+    EXPECT_EQ(kinds(one.view(dtype), other.view(dtype), {}, strictly), Kinds{FailureKind::Accuracy});
+  }
 }
 
 TEST(CompareStrict, StridesWhereTheyMatter) {

@@ -230,10 +230,14 @@ def arrays(x: Any, y: Any) -> Any:
     return torch.from_numpy(made.reshape(2, 3).sum(axis=1)), torch.from_numpy(made.reshape(2, 3).T)
 
 
+def large(x: Any, y: Any) -> Any:
+    return x + torch.full((6,), 1e10), y * 3e16
+
+
 FUNCTIONS = [
     *(set_part, augmented, foreach, halves, through_view, written_out, named, parts, pooled, numbers, dtypes, indexed),
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
     *(switched, cast, branched, looped, checkpointed, nested_results, mapped, gradients, jacobians),
-    *(kernels, arrays, rows_of_gradients),
+    *(kernels, arrays, rows_of_gradients, large),
 ]

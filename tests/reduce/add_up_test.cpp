@@ -13,7 +13,6 @@ Reduction reduction_of(const std::vector<PassStatistics> &passes) {
     reduction.seconds += row.seconds;
   }
   reduction.cached = 3;
-  reduction.speculative = 2;
   reduction.passes = passes;
   return reduction;
 }
@@ -35,7 +34,6 @@ TEST(TwoReductions, AreAddedUpPassByPass) {
   const Reduction both = with_earlier(last, earlier, /*is_continued=*/false);
   EXPECT_EQ(both.checks, 7);
   EXPECT_EQ(both.cached, 6);
-  EXPECT_EQ(both.speculative, 4);
   EXPECT_EQ(both.seconds, 3);
   ASSERT_EQ(both.passes.size(), 2u);
   EXPECT_EQ(both.passes[0].runs, 3);

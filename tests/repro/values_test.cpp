@@ -15,7 +15,6 @@ using nlohmann::json;
 
 ShownValue shown_value(std::int64_t elements, const std::vector<double> &expected, const std::vector<double> &found) {
   ShownValue value;
-  value.type = "float32[" + std::to_string(elements) + "]";
   value.sizes = {elements};
   value.elements = elements;
   value.expected = expected;

@@ -202,7 +202,7 @@ TEST(ScriptVerifier, IsInterrupted) {
   verifier.begin(program, facts);
   const ScriptVerification ended = verifier.finish([] { return true; });
   EXPECT_FALSE(ended.verified.has_value());
-  EXPECT_EQ(ended.message, "interrupted");
+  EXPECT_EQ(ended.message, "it was cut short");
 }
 
 } // namespace

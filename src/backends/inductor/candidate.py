@@ -41,6 +41,7 @@ from fx_compiled import FxCompiled, FxOfInputs
 from fx_graph import Uncovered
 from loops import end_loops
 from module import make_module, named_tensors
+from recipe import written
 from simplifications import remember_simplifications
 
 
@@ -395,15 +396,6 @@ def changed_views(tensors, before):
     """Returns [place, sizes, strides, offset] of each tensor that is another view of its memory than before."""
     now = map(view_of, tensors)
     return [[place, *view] for place, (view, old) in enumerate(zip(now, before, strict=True)) if view != old]
-
-
-def written(old, new):
-    return old.shape != new.shape or not torch.equal(as_bytes(old), as_bytes(new))
-
-
-def as_bytes(tensor):
-    """NaN is equal to NaN here."""
-    return tensor.detach().contiguous().reshape(-1).view(torch.uint8)
 
 
 def seed_generators(seed):

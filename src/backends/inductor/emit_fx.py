@@ -73,11 +73,15 @@ class FxRepro(Repro):
         self.leave_out_unread(graph)
         roles = [role for _, role, _, _ in self.inputs]
         names = typed_names([name for name, _, _, _ in self.inputs])
+        held = {
+            attribute_name(old): attribute_name(new)
+            for new, (old, role, _, _) in zip(names, self.inputs)
+            if role != "input"
+        }
         self.inputs = [[name, *rest] for name, (_, *rest) in zip(names, self.inputs)]
         arguments = [name for name, role in zip(names, roles) if role == "input"]
-        given = [attribute_name(name) for name, _ in [*script.named_parameters(), *script.named_buffers()]]
         try:
-            self.typed = program_text(graph, arguments, attributes={target: self.read(target) for target in given})
+            self.typed = program_text(graph, arguments, attributes={old: self.read(new) for old, new in held.items()})
         except NoForm as error:
             raise Untranslatable(f"a call of this program has no text: {error}") from error
         self.forward = self.lines()

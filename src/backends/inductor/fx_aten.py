@@ -61,8 +61,10 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     if name in SAME_ARGUMENTS and overload == "default":
         given = tuple(map(one_for_all, args)) if name.startswith("max_pool") else args
         return getattr(torch.nn.functional, name), (given, kwargs)
-    if name in OTHER_NAMES and overload == "default" and not kwargs:
-        return getattr(torch.nn.functional, OTHER_NAMES[name]), (tuple(map(one_for_all, args)), {})
+    is_mean = name.startswith("_adaptive") and set(args[1]) == {1}  # what torch.nn.functional makes of that
+    if name in OTHER_NAMES and overload == "default" and not kwargs and not is_mean:
+        given = args if name == "affine_grid_generator" else tuple(map(one_for_all, args))
+        return getattr(torch.nn.functional, OTHER_NAMES[name]), (given, {})
     if overload == "default" and not kwargs and (call := functional(name, args)):
         return call
     if name in PADDINGS and not kwargs:
@@ -99,7 +101,7 @@ def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None
     """The call of torch.nn.functional that takes what an operator takes in another order, or by other words."""
     functions = torch.nn.functional
     if name == "constant_pad_nd":
-        return functions.pad, (args[:2], {"value": args[2]} if args[2:] and args[2] else {})
+        return functions.pad, (args[:2], {"value": args[2]} if args[2:] and str(args[2]) not in ("0", "0.0") else {})
     if name == "embedding" and not any(args[3:]):
         return functions.embedding, ((args[1], args[0]), {"padding_idx": args[2]} if args[2:] and args[2] >= 0 else {})
     if name == "grid_sampler" and args[2] in range(3) and args[3] in range(3):

@@ -153,7 +153,9 @@ class Encoder:
         if isinstance(value, int):
             return self.operand(value) if -(2**63) <= value < 2**63 else {"int": str(value)}
         if isinstance(value, float):
-            return self.operand(value) if math.isfinite(value) else {"float": str(value)}
+            # TorchScript saves a whole number of so many digits without its point, which makes it an int.
+            stays = math.isfinite(value) and not (abs(value) >= 1e10 and value.is_integer())
+            return self.operand(value) if stays else {"float": repr(value)}
         if isinstance(value, complex):
             return {"complex": [str(value.real), str(value.imag)]}
         if isinstance(value, list):

@@ -155,7 +155,7 @@ class Numbers:
         if node.target is getattr:
             return node.args[1] in GIVES_NUMBERS
         if getattr(node.target, "__module__", None) not in ("_operator", "builtins", "math"):
-            return name.startswith("sym_")
+            return name.startswith("sym_") or name in GIVES_NUMBERS
         if node.target is operator.getitem:
             return self.has(node.args[0])
         return all(self.has(argument) for argument in node.args)

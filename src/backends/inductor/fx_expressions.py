@@ -231,7 +231,7 @@ class Expressions:
 
     def function(self, target: Any, arguments: Arguments) -> ast.expr:
         name = public_name(target)
-        module = str(getattr(target, "__module__", ""))
+        module = str(getattr(target, "__module__", "")).replace("_operator", "operator")
         if name.startswith(module + "."):
             self.modules.add("torch" if module.startswith("torch.") else module)
         signatures = fx_signatures.of_function(target)

@@ -25,6 +25,7 @@ from torch.nn.attention.flex_attention import flex_attention
 import fx_effects
 import fx_modes
 import fx_names
+import fx_numpy
 from fx_call import NoForm
 from fx_expressions import BINARY, Expressions
 from fx_higher_order import Bodies
@@ -289,7 +290,9 @@ class Writer:
     def place(self, node: Node) -> ast.expr:
         if node in self.inlined:
             tree = self.expressions.made_by(node)
-            self.marks.setdefault(tree, []).append(node)
+            # as_array() takes out of torch.as_tensor(...) what stands inside of another call of NumPy's
+            made = tree.args[0] if fx_numpy.is_one(node.target) and isinstance(tree, ast.Call) else tree
+            self.marks.setdefault(made, []).append(node)
             return tree
         node = self.stands_for(node)
         if is_body(node):
@@ -321,6 +324,8 @@ class Writer:
             target = self.expressions.subscript(node.args[0], node.args[1])
             value = self.expressions.value(parts[1].args[1] if parts else node.args[2])
             tree = ast.AugAssign(target, sign(parts[1]), value) if parts else ast.Assign([target], value, lineno=1)
+            if parts:
+                self.marks.setdefault(target, []).append(parts.pop(0))  # Python reads it before the value
         elif self.is_update(node):
             name, value = self.expressions.value(node.args[0]), self.expressions.value(node.args[1])
             if isinstance(name, ast.Name):

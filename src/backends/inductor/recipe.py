@@ -128,7 +128,7 @@ class Run:
             if os.getpid() != process:
                 os._exit(0)  # a fork of the recipe's that came back: it is not the one that answers
         for place, (now, before) in enumerate(zip(given, inputs)):
-            if now.shape != before.shape or not torch.equal(as_bytes(now), as_bytes(before)):
+            if written(before, now):
                 raise self.fault(f"it changes input {place}, which is to be read only")
         return result
 
@@ -143,6 +143,11 @@ class Witness(Run):
             raise
         except Exception as error:
             raise Untranslatable(f"{self.recipe.converter[1]} raises: {first_sentence(error)}") from error
+
+
+def written(old, new):
+    """Returns True if the bytes differ: NaN is equal to NaN here."""
+    return old.shape != new.shape or not torch.equal(as_bytes(old), as_bytes(new))
 
 
 def as_bytes(tensor):

@@ -77,6 +77,8 @@ class Source:
             return True, self.written(node, list(whole[key]), f"{self.words[root]}[{self.of_slice(key)}]")
         if not isinstance(key, (int, str)):
             return False, None
+        if isinstance(key, int) and key < 0 and not isinstance(whole, dict):
+            key += len(whole)
         part, path = fx_call.part_at(whole, [key]), [*path, key]
         if isinstance(part, torch.Tensor):
             place = fx_call.paths_in(self.values[root]).index(path)

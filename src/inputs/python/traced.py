@@ -67,7 +67,6 @@ class Flat(torch.nn.Module):
 
 def flat_module(loaded: Loaded) -> Flat:
     """With a forward of its own, which names the arguments: TorchScript takes the names from there."""
-    names = argument_names([], 0)
     flat = Flat(loaded)
     names = flat.names
     source = f"def forward(self, {', '.join(names)}):\n  return self.call(({' '.join(name + ',' for name in names)}))\n"

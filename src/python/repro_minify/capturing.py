@@ -47,8 +47,8 @@ def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
     save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
     saved = save_graphs(module, (args, kwargs), folder, {})
     if saved.refused or saved.problem or len(saved.programs) != 1:
-        for program in saved.programs:
-            program.unlink()
+        for left in [*folder.glob("program*.py"), *folder.glob("data*.pt")]:
+            left.unlink()
     try:
         save_failing(module, (args, kwargs), folder)
     except ReproMinifyError as error:

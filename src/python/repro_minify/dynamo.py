@@ -224,7 +224,8 @@ class CheckedGraph:
             log.warning("graph %d: %s", self.number, said)
         else:
             if "imports" in options:  # what was copied beside the program has moved with it
-                options["imports"] = [one.replace(str(folder), str(place.absolute())) for one in options["imports"]]
+                named = with_found(options["imports"], ())
+                options["imports"] = [one.replace(str(folder), str(place.absolute())) for one in named]
             _report.model = place / PROGRAM
             said = self.minified(place / PROGRAM, options)
         if self.raises:

@@ -50,6 +50,10 @@ public:
   explicit FxCallBuilder(Graph &graph) : graph_(graph) {}
 
   json operand(const c10::IValue &value) {
+    // TorchScript saves a whole number of so many digits without its point, which makes it an int.
+    if (value.isDouble() && std::abs(value.toDouble()) >= 1e10 && std::rint(value.toDouble()) == value.toDouble() &&
+        std::isfinite(value.toDouble()))
+      return {{"float", number_text(value.toDouble())}};
     if (value.isDouble() && !std::isfinite(value.toDouble()))
       return {{"float", std::isnan(value.toDouble()) ? "nan" : value.toDouble() > 0 ? "inf" : "-inf"}};
     operands_.push_back(graph_.insertConstant(value));

@@ -14,7 +14,7 @@
 <p class="found">{{message:x-html}}</p>
 {{/message}}
 <p class="small">Analysis of <bdi>{{model:x-html}}</bdi> under {{backend:x-html}} by repro-minify {{version:x-html}} · PyTorch {{torch_version:x-html}}</p>
-<p class="small">{{way:x-html}} ({{checks:x-html}} checks)</p>
+<p class="small">{{way:x-html}} ({{checks:x-html}})</p>
 </header>
 <div class="glance">
 <div><b>{{values:x-html}}</b>values</div>

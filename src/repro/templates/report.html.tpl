@@ -30,7 +30,7 @@
 {{#workaround}}
 <dt>until it is fixed</dt><dd>{{workaround:x-html}}</dd>
 {{/workaround}}
-<dt>what to do</dt><dd>{{#report_as}}Report it with <a href="{{value:x-html}}">{{value:x-html}}</a>, which holds the script that fails{{/report_as}}{{#no_report_as}}See below what was not verified{{/no_report_as}}{{#test}}; <a href="{{value:x-html}}">{{value:x-html}}</a> is a unit test that fails today{{/test}}.</dd>
+<dt>what to do</dt><dd>{{#report_as}}Report it with <a href="{{value:x-html}}">{{value:x-html}}</a>, which holds what fails{{/report_as}}{{#no_report_as}}{{advice:x-html}}{{/no_report_as}}{{#test}}; <a href="{{value:x-html}}">{{value:x-html}}</a> is a unit test that fails today{{/test}}.</dd>
 </dl>
 {{#expected}}
 <p class="found">{{found:x-html}}</p>
@@ -45,7 +45,7 @@
 <div><b>{{nodes_before:x-html}} → {{nodes_after:x-html}}</b>nodes</div>
 <div><b>{{checks:x-html}}</b>checks in {{search_seconds:x-html}}</div>
 {{#verifies}}
-<div class="good"><b>verified</b>built and run</div>
+<div class="good"><b>verified</b>{{verified_how:x-html}}</div>
 {{/verifies}}
 {{#no_verifies}}
 <div class="bad"><b>not verified</b>see above</div>
@@ -95,7 +95,7 @@
 {{picture:x-source}}
 {{/both_sides}}
 {{#no_both_sides}}
-<p>There are no values to show: {{found:x-html}}</p>
+<p>There are no values to show{{#no_values_because}}: {{no_values_because:x-html}}{{/no_values_because}}.</p>
 {{/no_both_sides}}
 </section>
 <section id="original">

@@ -151,6 +151,25 @@ class Numbers(unittest.TestCase):
         self.assertTrue(torch.equal(run(plainest)["f"](x), script(x)))
 
 
+class Held(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x - self.mean)
+
+
+class Attributes(unittest.TestCase):
+    def test_are_read_by_the_names_that_they_get(self) -> None:
+        script, x = torch.jit.script(Held().eval()), torch.arange(2.0)
+        inputs = [("x", "input", None, x), ("mean", "buffer", None, torch.ones(2))]
+        for kind in (TypedRepro, FxRepro):
+            with self.subTest(kind.__name__):
+                parts = kind(script, inputs, FACTS).parts()
+                self.assertTrue(torch.equal(run(parts)["f"](x), script(x)))
+
+
 class Modules(unittest.TestCase):
     def test_are_classes_for_what_a_function_cannot_say(self) -> None:
         script = torch.jit.script(Add().eval())

@@ -271,7 +271,13 @@ ATEN: list[tuple[Callable[..., Any], list[Any], str]] = [
      'lambda x, y: F.grid_sample(x, y, mode="nearest", align_corners=False)'),
     (lambda x: aten.instance_norm.default(x, None, None, None, None, True, 0.1, 1e-5, False), [N4],
      "F.instance_norm"),
-    (lambda x: aten._adaptive_avg_pool2d.default(x, [1, 1]), [N4], "lambda x: F.adaptive_avg_pool2d(x, 1)"),
+    (lambda x: aten._adaptive_avg_pool2d.default(x, [1, 2]), [N4], "lambda x: F.adaptive_avg_pool2d(x, [1, 2])"),
+    (lambda x: aten._adaptive_avg_pool2d.default(x, [1, 1]), [N4],  # in torch.nn.functional, that is a mean
+     "lambda x: torch.ops.aten._adaptive_avg_pool2d.default(x, [1, 1])"),
+    (lambda x: aten.affine_grid_generator.default(x, [1, 1, 1, 1], False), [torch.ones(1, 2, 3)],
+     "lambda x: F.affine_grid(x, [1, 1, 1, 1], align_corners=False)"),
+    (lambda x: aten.constant_pad_nd.default(x, [1, 1], -0.0), [X], "lambda x: F.pad(x, [1, 1], value=-0.0)"),
+    (lambda x: aten.constant_pad_nd.default(x, [1, 1], 0.0), [X], "lambda x: F.pad(x, [1, 1])"),
     (lambda x: aten.upsample_nearest2d.default(x, [4, 4]), [N4], "lambda x: F.interpolate(x, size=4)"),
     (lambda x: aten.rms_norm.default(x, [2]), [M[:, :2]], "lambda x: F.rms_norm(x, [2])"),
     (lambda x: aten.reflection_pad1d.default(x, [1, 1]), [M], 'lambda x: F.pad(x, [1, 1], mode="reflect")'),
@@ -405,6 +411,26 @@ class Parts(Same):
         graph.output((graph.call_function(operator.mul, (x, more)), n, more))
         text = self.check(graph, [3, X], numbers=["s77"])
         self.assertEqual(shown(text), "total = n + 2; return x * total, n, total")
+
+        graph = Graph()
+        n = graph.call_function(torch.numel, (graph.placeholder("x"),))
+        graph.output((n, graph.call_function(operator.iadd, (n, 1))))
+        self.check(graph, [X])
+
+    def test_an_item_is_read_before_what_is_added_to_it(self) -> None:
+        graph = Graph()
+        x = graph.placeholder("x")
+        doubled = graph.call_method("mul_", (x, 2))
+        item = graph.call_function(operator.getitem, (x, [0, 1]))
+        rest = graph.call_function(operator.getitem, (doubled, slice(None, 2)))
+        more = graph.call_function(operator.iadd, (item, rest))
+        graph.call_function(operator.setitem, (x, [0, 1], more))
+        graph.output((x,))
+        self.check(graph, [torch.tensor([1.0, 2.0, 3.0])])
+
+    def test_functions_of_operator_are_imported(self) -> None:
+        text = self.check(graph_of((operator.truth, [-1])), [torch.ones(1)])
+        self.assertIn("import operator", text.imports)
 
     def test_a_chain_is_as_long_as_a_line(self) -> None:
         graph = Graph()
@@ -642,6 +668,14 @@ class Parts(Same):
         text = program_text(captured(function, torch.ones(2, 3)), ["x"])
         self.assertIn("import numpy as np", text.imports)
         self.assertIn("np.linalg.norm(x.view_as(x).numpy() * 2, axis=0)", " ".join(text.function("f")))
+
+    def test_functions_of_numpy_stay_before_what_is_written_then(self) -> None:
+        def function(x: torch.Tensor) -> torch.Tensor:
+            less = np.negative(x.numpy())
+            x.add_(1)
+            return torch.from_numpy(np.square(less))
+
+        self.check(captured(function, torch.ones(3)), [torch.ones(3)])
 
     def test_exported_models(self) -> None:
         torch.manual_seed(0)
