@@ -22,8 +22,9 @@ install_from_clone() {
   local site
   site=$("$python_venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   printf '%s\n' "$1/src/triage" "$1/src/python" >"$site/repro_minify_clone.pth"
-  printf '#!%s\nimport sys\nfrom repro_minify_triage.command_line import main\nsys.exit(main())\n' \
-    "$python_venv/bin/python" >"$python_venv/bin/repro-minify-triage"
+  # A first line with a blank in it would not start.
+  printf '%s\n' '#!/bin/sh' "'''exec' \"$python_venv/bin/python\" \"\$0\" \"\$@\"" "' '''" 'import sys' \
+    'from repro_minify_triage.command_line import main' 'sys.exit(main())' >"$python_venv/bin/repro-minify-triage"
   chmod +x "$python_venv/bin/repro-minify-triage"
 }
 
@@ -34,7 +35,7 @@ make_python_venv() {
   if cmp -s "$root/pyproject.toml" "$whole" || cmp -s "$root/pyproject.toml" "$stamp"; then
     return
   fi
-  for python in python3 /usr/bin/python3; do
+  for python in /usr/bin/python3 python3; do
     printf 'setup: making build/python-venv with %s\n' "$(command -v "$python")" >&2
     if "$python" -m venv "$python_venv" && requirements_of "$root/pyproject.toml" >"$python_venv/requirements.txt" &&
       "$python_venv/bin/python" -m pip install -q --disable-pip-version-check \

@@ -13,8 +13,9 @@ export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0
 left_out=Check.SeesExhaustedMemory*
 
 failed=()
-for tests in build/asan-torch/tests/{torch,emit}_tests; do
-  for suite in $("$tests" --gtest_list_tests --gtest_filter="${1:-*}*" | sed -n 's/^\([^ ]*\.\).*/\1/p'); do
+for tests in build/asan-torch/tests/{torch,repro}_tests; do
+  suites=$("$tests" --gtest_list_tests --gtest_filter="${1:-*}*" | sed -n 's/^\([^ ]*\.\).*/\1/p')
+  for suite in $suites; do
     timeout 900 "$tests" --gtest_brief=1 --gtest_filter="$suite*:-$left_out" || failed+=("$suite")
   done
 done

@@ -6,7 +6,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 torch_version=2.13.0
-packages=(build-essential clang cmake ninja-build ccache python3 python3-venv clang-format
+packages=(build-essential clang cmake ninja-build ccache python3-dev python3-venv clang-format
           libboost-graph-dev libcli11-dev libspdlog-dev libgtest-dev nlohmann-json3-dev libtomlplusplus-dev libssl-dev
           libseccomp-dev libctemplate-dev libdtl-dev libncurses-dev graphviz help2man)
 
@@ -35,12 +35,13 @@ version_of_python() {
   "$1" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null || echo unknown
 }
 
-# A virtual environment of our own, completed where an earlier run was interrupted. pip_options: more of them,
-# of whoever runs this.
+# A virtual environment of our own, completed where an earlier run was interrupted. Debian's Python comes first: one
+# that was built from source without its profile needs a quarter more time to import torch. pip_options: more of them,
+# for pip.
 make_venv() {
   local venv=$root/build/venv python
   if ! torch_config_of_python "$venv/bin/python" >/dev/null || ! "$venv/bin/python" -c 'import numpy' 2>/dev/null; then
-    for python in python3 /usr/bin/python3; do
+    for python in /usr/bin/python3 python3; do
       say "installing torch==$torch_version into build/venv with $(command -v "$python")"
       # torch reads numpy arrays, and the helpers in Python use them.
       if "$python" -m venv --clear "$venv" &&
@@ -56,9 +57,10 @@ make_venv() {
 }
 
 find_torch() {
-  local prefix found
+  local prefix prefixes found
   torch_dir='' torch_python=''
-  for prefix in "${Torch_DIR:-}" ${CMAKE_PREFIX_PATH:+$(tr ':;' '  ' <<<"$CMAKE_PREFIX_PATH")}; do
+  IFS=':;' read -ra prefixes <<<"${CMAKE_PREFIX_PATH:-}"
+  for prefix in "${Torch_DIR:-}" "${prefixes[@]}"; do
     if [ -n "$prefix" ] && found=$(torch_config_under "$prefix"); then
       torch_dir=$found
       break
@@ -89,7 +91,7 @@ find_torch() {
 
 # torch is fetched while Debian's packages are. Where that comes to nothing, it is tried again, and heard.
 torch_begun=
-if [ -n "$(missing_packages "${packages[@]}")" ] && python3 -c 'import ensurepip, venv' 2>/dev/null; then
+if [ -n "$(missing_packages "${packages[@]}")" ] && /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null; then
   (find_torch) >/dev/null 2>&1 &
   torch_begun=$!
 fi

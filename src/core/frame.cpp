@@ -115,8 +115,9 @@ int listening_socket(const std::string &path) {
   const int listener = new_socket();
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0 ||
       listen(listener, SOMAXCONN) != 0) {
+    const int problem = errno;
     close(listener);
-    throw std::system_error(errno, std::generic_category(), "no socket can be made in the temporary folder");
+    throw std::system_error(problem, std::generic_category(), "no socket can be made in the temporary folder");
   }
   return listener;
 }

@@ -175,6 +175,8 @@ size_t value_name(std::string_view text, size_t at) {
 /// The number in a name that TorchInductor gives by counting, as "buf6", "tmp0", "in_ptr1", "arg2_1" and "primals_3":
 /// it changes with all that stands before. Returns the length of the number that begins at `at`; 0 where there is none.
 size_t counted_name(std::string_view text, size_t at) {
+  if (at == 0 || is_digit(text[at - 1])) // within a number, which was looked at where it begins
+    return 0;
   const size_t digits = run(text, at, is_digit);
   for (const std::string_view before : {"buf", "tmp", "in_ptr", "out_ptr", "arg", "primals_", "tangents_"}) {
     if (digits == 0 || !text.substr(0, at).ends_with(before))

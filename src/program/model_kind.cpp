@@ -90,9 +90,10 @@ std::string what_torch_saved(const std::string &pickled) {
 
 /// The list of what is in it stands at its end.
 bool has_end_of_zip(const std::string &path) {
-  const std::string bytes = bytes_of(path);
-  const size_t from = bytes.size() > (1 << 16) ? bytes.size() - (1 << 16) : 0;
-  return bytes.find("PK\x05\x06", from) != std::string::npos;
+  constexpr std::streamoff longest = 1 << 16;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  file.seekg(std::max(std::streamoff(file.tellg()) - longest, std::streamoff(0)));
+  return std::string(std::istreambuf_iterator<char>(file), {}).find("PK\x05\x06") != std::string::npos;
 }
 
 ModelKind kind_of_zip(const std::string &path) {

@@ -21,7 +21,7 @@ UserError cannot_write(const std::string &path) {
 
 /// Not every file system can promise that it is on the disk; those that cannot do no harm.
 bool is_on_disk(int file) {
-  return ::fsync(file) == 0 || errno != EIO;
+  return ::fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
 
 /// The folder of a file, held open: what is made and renamed in it is, whatever its path leads to meanwhile.

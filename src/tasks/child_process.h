@@ -135,6 +135,6 @@ void is_helped_by(pid_t helper);
 
 /// Runs the job, and further questions to its Service if it has one, and ends the process. All signals are blocked when
 /// it is called.
-[[noreturn]] void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends);
+[[noreturn]] void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) noexcept;
 
 } // namespace repro_minify

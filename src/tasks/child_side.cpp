@@ -238,7 +238,7 @@ void is_helped_by(pid_t helper) {
     area_of_this_process->set_helper(helper);
 }
 
-void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) {
+void run_child(const Job &job, const Limits &limits, SharedArea &area, const ChildEnds &ends) noexcept {
   set_up(limits, area, ends);
   SandboxedChild child(area, limits, ends.forked);
   Ending ending = run_job(job, area, child);

@@ -139,8 +139,8 @@ void kill_what_is_left_of(pid_t check) {
 
 void kill_what_dead_runs_left() {
   const auto own_numbers = numbers_of("self");
-  DIR *processes = opendir("/proc");
-  if (!processes || !own_numbers)
+  DIR *processes = own_numbers ? opendir("/proc") : nullptr;
+  if (!processes)
     return;
   while (const dirent *entry = readdir(processes)) {
     const auto process = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));

@@ -59,13 +59,29 @@ std::optional<std::uint64_t> number_in(const std::string &path) {
   return file >> number ? std::optional(number) : std::nullopt; // "max" is no number
 }
 
+/// Bytes of files that the kernel keeps in memory and gives back when it is asked for some. `prefix` stands before the
+/// names of the lines in `path`, as in memory.stat.
+std::uint64_t cache_in(const std::string &path, const std::string &prefix) {
+  std::ifstream file(path);
+  std::uint64_t all = 0, bytes = 0;
+  for (std::string name; file >> name >> bytes;)
+    if (name == prefix + "inactive_file" || name == prefix + "active_file")
+      all += bytes;
+  return all;
+}
+
 /// Version 2, and version 1 as containers have it.
 std::optional<std::uint64_t> free_in_the_control_group() {
-  for (const auto &[most, used] :
-       {std::pair("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        std::pair("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes")})
-    if (const auto limit = number_in(most))
-      return *limit - std::min(*limit, number_in(used).value_or(0));
+  struct Version {
+    std::string folder, most, used, prefix;
+  };
+  for (const auto &[folder, most, used, prefix] :
+       {Version{"/sys/fs/cgroup/", "memory.max", "memory.current", ""},
+        Version{"/sys/fs/cgroup/memory/", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"}})
+    if (const auto limit = number_in(folder + most)) {
+      const std::uint64_t taken = number_in(folder + used).value_or(0);
+      return *limit - std::min(*limit, taken - std::min(taken, cache_in(folder + "memory.stat", prefix)));
+    }
   return std::nullopt;
 }
 

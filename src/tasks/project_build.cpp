@@ -156,8 +156,10 @@ bool KeptHeader::write_build_files() const {
   build << "rule precompile\n  command = " << shell_words(words) << "\n  depfile = dependencies\n  deps = gcc\n"
         << "build " << file().lexically_relative(folder_).string() << ": precompile\n";
   build.close();
+  if (!build.good()) // a full disk
+    return false;
   fs::rename(folder_ / "build.ninja.new", folder_ / "build.ninja", problem);
-  return build.good() && !problem;
+  return !problem;
 }
 
 std::pair<std::string, std::string> KeptHeader::variable() const {

@@ -64,6 +64,11 @@ TEST_F(Config, WhatWasNotSaidIsAsItWas) {
   EXPECT_TRUE(contains(printed({"--print-config", "--no-ablation"}), "ablation = false"));
   EXPECT_FALSE(contains(printed({"run", "--print-config"}), "timing")) << "how many backends there are decides";
   EXPECT_TRUE(contains(printed({"run", "--print-config", "--no-timing"}), "timing = false"));
+  const std::string programs = printed({"--print-config", "--oracle", "./ask.sh", "--python", "venv/bin/python"});
+  const fs::path here = fs::current_path();
+  EXPECT_TRUE(contains(programs, "oracle = '" + (here / "ask.sh").string() + "'")) << programs;
+  EXPECT_TRUE(contains(programs, "python = '" + (here / "venv/bin/python").string() + "'")) << programs;
+  EXPECT_TRUE(contains(printed({"--print-config", "--python", "python3"}), "python = 'python3'"));
 }
 
 TEST_F(Config, NothingIsOverwrittenByRepeatingARun) {

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ from .variants import parse_variants
 DEFAULT_STORE = "triage"
 DUPLICATE = "duplicate"  # the state of a bug that was marked so, of whatever other
 INTERRUPTED = 130  # the exit code
+OWN_ERROR = 70  # that of an internal error
 PROGRAM_VARIABLE = "REPRO_MINIFY_PROGRAM"  # as in the package repro_minify
 app = typer.Typer(
     help="Nightly triage with repro-minify: from a folder of models to a list of bugs. Nothing is ever filed anywhere.",
@@ -341,6 +343,9 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(OWN_ERROR)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,13 @@ def read_config(path: Path | None) -> dict[str, Any]:
         found = tomllib.loads(path.read_text())
     except OSError as error:
         raise TriageError(f"{path}: cannot be read ({error.strerror})") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TriageError(f"{path}: is not TOML: {error}") from error
     for name, value in found.items():
         if name not in KNOWN:
             raise TriageError(f"{path}: {name} is no option; known are {', '.join(sorted(KNOWN))}")
-        if not isinstance(value, KNOWN[name]) or isinstance(value, bool) != (KNOWN[name] is bool):
+        of_texts = not isinstance(value, list) or all(isinstance(each, str) for each in value)
+        if not isinstance(value, KNOWN[name]) or isinstance(value, bool) != (KNOWN[name] is bool) or not of_texts:
             raise TriageError(f"{path}: {name} is of the wrong type")
         if isinstance(value, int | float) and not isinstance(value, bool) and value < 1:
             raise TriageError(f"{path}: {name} = {value}: has to be 1 or more")

@@ -192,6 +192,14 @@ def report_of(folder: Path) -> dict[str, Any]:
     return report
 
 
+def of_night(table: str) -> str:
+    """Joins `table`, which has `night_id`, to the names of its models that night: they are moved and renamed."""
+    return f"LEFT JOIN night_model AS named ON named.model_id = model.id AND named.night_id = {table}.night_id "
+
+
+PATH = "coalesce(named.path, model.path) AS path"
+
+
 def reasons(store: Store, query: str, night: int) -> list[dict[str, Any]]:
     """Returns the rows of a query for path, variant and why."""
     rows = store.rows(query, night)
@@ -201,10 +209,10 @@ def reasons(store: Store, query: str, night: int) -> list[dict[str, Any]]:
 def no_answer_facts(store: Store, night: int) -> list[dict[str, Any]]:
     return reasons(
         store,
-        "SELECT path, variant, message AS why FROM observation JOIN model ON model.digest = subject "
-        "WHERE night_id = ? AND outcome = 'no answer' AND NOT EXISTS (SELECT 1 FROM unreadable "
-        "WHERE unreadable.night_id = observation.night_id AND model_id = model.id) "
-        "GROUP BY subject, variant ORDER BY path, variant",
+        f"SELECT {PATH}, variant, message AS why FROM observation JOIN model ON model.digest = subject "
+        f"{of_night('observation')} WHERE observation.night_id = ? AND outcome = 'no answer' AND NOT EXISTS (SELECT 1 FROM unreadable "
+        "WHERE unreadable.night_id = observation.night_id AND unreadable.model_id = model.id) "
+        "GROUP BY subject, variant ORDER BY 1, variant",
         night,
     )
 
@@ -212,9 +220,10 @@ def no_answer_facts(store: Store, night: int) -> list[dict[str, Any]]:
 def unreadable_facts(store: Store, night: int, first: int) -> list[dict[str, Any]]:
     """`is_new`: it could be read, or was not there, before the first night that is reported."""
     rows = store.rows(
-        "SELECT path, why, NOT EXISTS (SELECT 1 FROM unreadable AS earlier JOIN night ON night.id = earlier.night_id "
+        f"SELECT {PATH}, why, NOT EXISTS (SELECT 1 FROM unreadable AS earlier JOIN night ON night.id = earlier.night_id "
         "WHERE earlier.model_id = unreadable.model_id AND night.id < ? AND NOT abandoned) AS is_new "
-        "FROM unreadable JOIN model ON model.id = model_id WHERE unreadable.night_id = ? ORDER BY path",
+        f"FROM unreadable JOIN model ON model.id = unreadable.model_id {of_night('unreadable')} "
+        "WHERE unreadable.night_id = ? ORDER BY 1",
         first, night,
     )  # fmt: skip
     return [
@@ -225,8 +234,9 @@ def unreadable_facts(store: Store, night: int, first: int) -> list[dict[str, Any
 
 def failing_facts(store: Store, night: int) -> list[dict[str, Any]]:
     rows = store.rows(
-        "SELECT path, variant, message FROM observation JOIN model ON model.digest = subject "
-        "WHERE night_id = ? AND outcome = 'fail' GROUP BY subject, variant ORDER BY path, variant",
+        f"SELECT {PATH}, variant, message FROM observation JOIN model ON model.digest = subject "
+        f"{of_night('observation')} WHERE observation.night_id = ? AND outcome = 'fail' "
+        "GROUP BY subject, variant ORDER BY 1, variant",
         night,
     )
     return [{"model": row["path"], "backend": row["variant"], "message": row["message"]} for row in rows]
@@ -234,9 +244,9 @@ def failing_facts(store: Store, night: int) -> list[dict[str, Any]]:
 
 def flaky_facts(store: Store, night: int) -> list[dict[str, Any]]:
     rows = store.rows(
-        "SELECT path, variant, sum(outcome = 'fail') AS failed, count(*) AS runs FROM observation JOIN model "
-        "ON model.digest = subject WHERE night_id = ? GROUP BY subject, variant "
-        "HAVING max(outcome = 'fail') AND max(outcome = 'pass') ORDER BY path, variant",
+        f"SELECT {PATH}, variant, sum(outcome = 'fail') AS failed, count(*) AS runs FROM observation JOIN model "
+        f"ON model.digest = subject {of_night('observation')} WHERE observation.night_id = ? GROUP BY subject, variant "
+        "HAVING max(outcome = 'fail') AND max(outcome = 'pass') ORDER BY 1, variant",
         night,
     )
     return [
@@ -247,8 +257,8 @@ def flaky_facts(store: Store, night: int) -> list[dict[str, Any]]:
 def not_reduced_facts(store: Store, night: int) -> list[dict[str, Any]]:
     return reasons(
         store,
-        "SELECT path, variant, message AS why FROM reduction JOIN model ON model.id = model_id "
-        "WHERE night_id = ? AND bug_id IS NULL ORDER BY path, variant",
+        f"SELECT {PATH}, variant, message AS why FROM reduction JOIN model ON model.id = reduction.model_id "
+        f"{of_night('reduction')} WHERE reduction.night_id = ? AND bug_id IS NULL ORDER BY 1, variant",
         night,
     )
 
@@ -256,8 +266,8 @@ def not_reduced_facts(store: Store, night: int) -> list[dict[str, Any]]:
 def left_out_facts(store: Store, night: int) -> list[dict[str, Any]]:
     return reasons(
         store,
-        "SELECT path, variant, why FROM left_out JOIN model ON model.id = model_id WHERE night_id = ? "
-        "ORDER BY path, variant",
+        f"SELECT {PATH}, variant, why FROM left_out JOIN model ON model.id = left_out.model_id "
+        f"{of_night('left_out')} WHERE left_out.night_id = ? ORDER BY 1, variant",
         night,
     )
 

@@ -111,7 +111,7 @@ def as_html(facts: dict[str, Any], beside: Path) -> str:
     first = facts["since"] or last
 
     def from_page(folder: str) -> str:
-        return quote(os.path.relpath(folder, beside))
+        return quote(os.fsencode(os.path.relpath(folder, beside)))
 
     made = environment(autoescape=True)
     made.filters["from_page"] = from_page

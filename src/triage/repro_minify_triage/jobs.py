@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -31,8 +32,6 @@ class Job:
     backends: tuple[str, ...]
     options: tuple[str, ...]
     timeout: float
-    cpus: float = 1
-    gpus: float = 0
     memory_gib: float = 2
     python: str = ""  # the build's, as LibTorch is: it is no part of what a bug is known by
 
@@ -115,6 +114,7 @@ def named_as_given(value: Any, job: Job, folder: Path) -> Any:
 
 
 RUNNING: set["subprocess.Popen[str]"] = set()  # what this process has started and waits for
+ENDING = threading.Event()  # set where a pool was interrupted: what is started from then on ends at once
 TAKES_ALONG = ("setpriv", "--pdeathsig", "KILL")  # of util-linux: the kernel ends what a killed triage had started
 
 
@@ -132,6 +132,8 @@ def run_command(command: list[str], timeout: float) -> Result:
     except OSError as error:
         return Result(lost=f"{command[0]} cannot be started: {error.strerror}")
     RUNNING.add(process)
+    if ENDING.is_set():
+        end_group(process)
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

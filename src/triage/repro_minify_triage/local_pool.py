@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from .jobs import Job, Result, clear, end_running, read_result, run_job, write_job
+from .jobs import ENDING, Job, Result, clear, end_running, read_result, run_job, write_job
 
 
 class LocalPool:
     def __init__(self, program: str, work: Path, jobs: int) -> None:
         self.program, self.work, self.jobs = program, work, jobs
+        ENDING.clear()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Result]]:
         """Takes no more jobs than it has hands for, so that who gives them can stop; the result's folder lives until
@@ -29,6 +30,7 @@ class LocalPool:
                         yield job, each.result()
                         clear(self.work / job.name)
             except BaseException:  # interrupted, here or where the results go
+                ENDING.set()
                 end_running()
                 raise
 

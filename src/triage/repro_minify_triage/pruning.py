@@ -6,7 +6,6 @@ model that is still among the models, and the answers that explain it. Of a prun
 
 import os
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,10 +35,6 @@ def old_nights(store: Store, keep_nights: int | None, older_than: float | None) 
     return [row["id"] for row in ended if row["ended"] <= before and (not reported or row["id"] < reported[0])]
 
 
-def in_words(nights: Sequence[int]) -> str:
-    return ", ".join(map(str, nights))
-
-
 # The reductions of old nights that explain nothing any more.
 SUPERSEDED = """
   SELECT night_id, model_id, variant FROM reduction AS old WHERE night_id IN ({old}) AND (
@@ -61,7 +56,7 @@ UNUSED_ANSWERS = """
 def prune(store: Store, nights: list[int], does_it: bool) -> Pruning:
     """Removes what goes with these nights, and returns it; with `does_it` false, it only looks. The rows go in one
     change, then the folders: killed between the two, the next call removes what is left."""
-    old = in_words(nights)
+    old = ", ".join(map(str, nights))
     superseded = SUPERSEDED.format(old=old)
     unused = UNUSED_ANSWERS.format(old=old, superseded=superseded)
     answers, reductions = (len(store.rows(query)) for query in (unused, superseded))
@@ -79,7 +74,7 @@ def prune(store: Store, nights: list[int], does_it: bool) -> Pruning:
                 )
             db.execute(f"DELETE FROM observation WHERE rowid IN ({unused})")
             db.execute(f"DELETE FROM reduction WHERE (night_id, model_id, variant) IN ({superseded})")
-            for table in ("night_model", "left_out", "unreadable"):
+            for table in ("night_model", "left_out"):
                 db.execute(f"DELETE FROM {table} WHERE night_id IN ({old})")
             unneeded = [(digest["digest"],) for digest in store.rows("SELECT digest FROM artefact")
                         if digest["digest"] not in kept]  # fmt: skip

@@ -78,7 +78,7 @@ class RayPool:
         folder = self.work / job.name
         clear(folder)
         write_job(job, folder / "in")
-        resources = {"num_cpus": job.cpus, "num_gpus": job.gpus, "memory": int(job.memory_gib * GIB)}
+        resources = {"num_cpus": 1, "memory": int(job.memory_gib * GIB)}
         try:
             archive = packed(folder / "in")
         except OSError as error:

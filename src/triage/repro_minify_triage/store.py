@@ -314,7 +314,7 @@ def sentence_of(error: sqlite3.Error, file: Path) -> TriageError:
         "SQLITE_READONLY": "it cannot be written; check whose file it is",
         "SQLITE_NOTADB": "this is no SQLite file; name another folder with --store",
         "SQLITE_CORRUPT": "it is damaged; restore it from a copy",
-    }.get(code.split("_AUTO")[0], str(error))
+    }.get("_".join(code.split("_")[:2]), str(error))  # SQLITE_READONLY_DIRECTORY is one of them
     return TriageError(f"{file}: {what}")
 
 
