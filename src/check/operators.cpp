@@ -15,12 +15,12 @@ namespace repro_minify {
 namespace {
 
 /// Callbacks are plain functions.
-thread_local OperatorCalls *counted = nullptr;
+thread_local OperatorCalls *counted_calls = nullptr;
 thread_local int depth = 0;
 
 std::unique_ptr<at::ObserverContext> begin_call(const at::RecordFunction &function) {
-  if (++depth == 1 && counted)
-    ++(*counted)[function.name()];
+  if (++depth == 1 && counted_calls)
+    ++(*counted_calls)[function.name()];
   return nullptr;
 }
 
@@ -86,11 +86,11 @@ OperatorCounter::OperatorCounter(OperatorCalls &calls)
     : handle_(at::addThreadLocalCallback(
           at::RecordFunctionCallback(begin_call, end_call).scopes({at::RecordScope::FUNCTION}))) {
   depth = 0;
-  counted = &calls;
+  counted_calls = &calls;
 }
 
 OperatorCounter::~OperatorCounter() {
-  counted = nullptr;
+  counted_calls = nullptr;
   at::removeCallback(handle_);
 }
 

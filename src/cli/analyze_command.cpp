@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/number_text.h"
 #include "core/text.h"
+#include "repro/intermediate.h"
 #include "pipeline/analyze_model.h"
 #include "pipeline/open_model.h"
 #include "repro_minify/analysis.h"

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/number_text.h"
 #include "core/text.h"
+#include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro_minify/minify.h"
 #include "repro_minify/repro.h"

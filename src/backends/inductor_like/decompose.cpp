@@ -80,6 +80,8 @@ def layer_norm(x: Tensor, shape: List[int], weight: Optional[Tensor], bias: Opti
 
 def group_norm(x: Tensor, groups: int, weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
                cudnn: bool) -> Tensor:
+  if x.numel() == 0:
+    return torch.group_norm(x, groups, weight, bias, eps, cudnn)
   y = wide(x).reshape([x.size(0), groups, -1])
   unused, mean, scale = torch.native_layer_norm(y, [y.size(2)], None, None, eps)
   z = ((y - mean) * scale).reshape(x.shape)
@@ -188,6 +190,8 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
   return torch.linear(x, weight, bias)
 
 def logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
+  if x.numel() == 0 or not x.is_floating_point():
+    return torch.logsumexp(x, dim, keepdim)
   y = wide(x)
   top = torch.amax(y, dim, True)
   safe = torch.where(torch.abs(top) == float("inf"), torch.zeros_like(top), top)

@@ -75,10 +75,22 @@ private:
       write(node);
       return;
     }
+    require_no_hidden_write(node);
     jit::Node *copy = graph_->createClone(node, [&](jit::Value *value) { return current(value); });
     graph_->appendNode(copy);
     for (size_t k = 0; k < node->outputs().size(); ++k)
       define(node->outputs()[k], copy->outputs()[k]);
+  }
+
+  /// Normalisation in training writes to its running statistics, which its schema does not say.
+  void require_no_hidden_write(const jit::Node *node) const {
+    static const auto writers = set_of_words("aten::batch_norm aten::instance_norm aten::native_batch_norm");
+    if (writers.count(node->kind().toQualString()) == 0 || !seen_.constant(node->input(5)).isBool() ||
+        !seen_.constant(node->input(5)).toBool())
+      return;
+    for (const size_t statistic : {3, 4})
+      if (seen_.tensor(node->input(statistic)) && node->input(statistic)->uses().size() > 1)
+        throw NotCovered("running statistics are written to and read elsewhere");
   }
 
   void define(const jit::Value *value, jit::Value *made) {
@@ -154,7 +166,9 @@ private:
     for (auto *input : node->inputs())
       inputs.push_back(current(input));
     if (name == "aten::copy_")
-      return typed(call("aten::expand", {inputs[1], list(place.sizes), no()}), place.dtype);
+      return call("aten::to",
+                  {call("aten::expand", {inputs[1], list(place.sizes), no()}),
+                   number(static_cast<int64_t>(place.dtype)), no(), graph_->insertConstant(true), number(0)});
     if (name == "aten::zero_")
       return call("aten::full_like", {inputs[0], number(0)});
     if (name == "aten::fill_" && !node->input(1)->type()->isSubtypeOf(c10::TensorType::get()))

@@ -69,7 +69,9 @@ template <typename T> static inline T float_remainder(T b, T r) {
 template <typename T> static inline T float_floor_quotient(T a, T b, T r) {
   if (b == 0)
     return a / b;
-  T quotient = (a - r) / b;
+  const T all = a / b, most = T(__builtin_inf());
+  const bool overflows = (all == most || all == -most) && a != most && a != -most;
+  T quotient = (overflows ? a : a - r) / b;
   if (r != 0 && ((b < 0) != (r < 0)))
     quotient -= T(1);
   if (quotient == 0)

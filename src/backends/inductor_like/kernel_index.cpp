@@ -66,7 +66,7 @@ Index Index::divided_by(int64_t divisor) const {
 }
 
 Index Index::modulo(int64_t divisor) const {
-  if (divisor == 1)
+  if (divisor <= 1) // 0: where there are no elements
     return Index(0);
   Index rest = split(divisor).second;
   if (rest.largest() < divisor)

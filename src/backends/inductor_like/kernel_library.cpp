@@ -205,8 +205,8 @@ void keep(const fs::path &file, const std::string &image) {
 
 const std::vector<std::string> &kernel_flags() {
   static const std::vector<std::string> flags = {
-      "-std=c++17",        "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math",
-      "-ffp-contract=off", "-w"};
+      "-std=c++17", "-O3", "-march=native", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
+      "-fwrapv",    "-w"};
   return flags;
 }
 

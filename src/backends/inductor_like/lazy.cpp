@@ -14,6 +14,8 @@ std::string converted(Body &body, const std::string &value, Element from, Elemen
     return value;
   if (want == Element::Bool)
     return body.local("bool", value + " != 0");
+  if (want == Element::UInt8 && is_floating(have)) // by way of int64, as in ATen
+    return body.local("uint8_t", "static_cast<uint8_t>(static_cast<int64_t>(" + value + "))");
   const std::string type = storage_type(want);
   return body.local(type, "static_cast<" + type + ">(" + value + ")");
 }

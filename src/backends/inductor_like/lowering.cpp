@@ -296,6 +296,10 @@ private:
       return std::nullopt;
     KernelOutput output;
     output.fold = rule->fold;
+    if (out == Element::Bool && output.fold == Fold::Sum)
+      output.fold = Fold::Any; // a sum of bools by "+=" may be one of their last bits
+    if (out == Element::Bool && output.fold == Fold::Product)
+      output.fold = Fold::All;
     output.folded = folded;
     output.accumulator = accumulator;
     output.value = [source, reduced, accumulator, from = *element_of(source.dtype)](Body &body,

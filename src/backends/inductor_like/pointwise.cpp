@@ -56,7 +56,7 @@ const std::map<std::string, Simple> simple_operators = {
     {"aten::elu", {"chosen<T>($0 > 0, $0 * $2, @looped_expm1(#, $0 * $3) * ($1 * $2))", ""}},
     {"aten::softplus", {"chosen<T>($0 * $1 > $2, $0, @looped_log1p(#, @looped_exp(#, $0 * $1)) / $1)", ""}},
     {"aten::log_sigmoid", {"smallest_of<T>($0, 0) - @log1p(@vectorized_exp(-@fabs($0)))", ""}},
-    {"aten::relu", {"largest_of<T>($0, 0)", "largest_of<T>($0, 0)"}},
+    {"aten::relu", {"largest_of<T>(0, $0)", "largest_of<T>(0, $0)"}},
     {"aten::sign", {"sign_of<T>($0)", "sign_of<T>($0)"}},
     {"aten::sgn", {"sign_of<T>($0)", "sign_of<T>($0)"}},
     {"aten::floor", {"@floor($0)", "$0"}},
@@ -147,16 +147,21 @@ std::optional<PointwiseRule> raised(const jit::Node *node, const Observation &se
   return PointwiseRule{floating ? "@pow($0, $1)" : "integer_power<T>($0, $1)", Operands::Result, {0, 1}};
 }
 
+/// Where an element is the bound but for the sign of a zero, eager keeps it if the bound is a number, and takes the
+/// bound if that is a tensor; largest_of() and smallest_of() take their last operand.
 PointwiseRule clamped(const jit::Node *node, const Observation &seen) {
   PointwiseRule rule{"$0", Operands::Result, {0}};
-  if (!is_none(node, 1, seen)) {
-    rule.expression = "largest_of<T>($0, $1)";
-    rule.inputs.push_back(1);
-  }
-  if (!is_none(node, 2, seen)) {
-    rule.expression = "smallest_of<T>(" + rule.expression + ", $" + std::to_string(rule.inputs.size()) + ")";
-    rule.inputs.push_back(2);
-  }
+  const auto bound = [&](size_t input, const std::string &function) {
+    const std::string limit = "$" + std::to_string(rule.inputs.size());
+    rule.expression = function + "<T>(" +
+                      (number(node, input, seen) ? limit + ", " + rule.expression : rule.expression + ", " + limit) +
+                      ")";
+    rule.inputs.push_back(input);
+  };
+  if (!is_none(node, 1, seen))
+    bound(1, "largest_of");
+  if (!is_none(node, 2, seen))
+    bound(2, "smallest_of");
   return rule;
 }
 
@@ -195,6 +200,9 @@ std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::stri
     return gelu(node, seen);
   if (kind == "aten::clamp")
     return clamped(node, seen);
+  if ((kind == "aten::clamp_min" || kind == "aten::clamp_max") && number(node, 1, seen)) // as clamped() says
+    return PointwiseRule{
+        kind == "aten::clamp_min" ? "largest_of<T>($1, $0)" : "smallest_of<T>($1, $0)", Operands::Result, {0, 1}};
   if (kind == "aten::round" && has_overload(node, ""))
     return PointwiseRule{floating ? "@nearbyint($0)" : "$0", Operands::Result, {0}};
   if ((kind == "aten::max" || kind == "aten::min") && has_overload(node, "other"))

@@ -210,9 +210,9 @@ def no_answer_facts(store: Store, night: int) -> list[dict[str, Any]]:
     return reasons(
         store,
         f"SELECT {PATH}, variant, message AS why FROM observation JOIN model ON model.digest = subject "
-        f"{of_night('observation')} WHERE observation.night_id = ? AND outcome = 'no answer' AND NOT EXISTS (SELECT 1 FROM unreadable "
-        "WHERE unreadable.night_id = observation.night_id AND unreadable.model_id = model.id) "
-        "GROUP BY subject, variant ORDER BY 1, variant",
+        f"{of_night('observation')} WHERE observation.night_id = ? AND outcome = 'no answer' "
+        "AND NOT EXISTS (SELECT 1 FROM unreadable WHERE unreadable.night_id = observation.night_id "
+        "AND unreadable.model_id = model.id) GROUP BY subject, variant ORDER BY 1, variant",
         night,
     )
 
@@ -220,8 +220,9 @@ def no_answer_facts(store: Store, night: int) -> list[dict[str, Any]]:
 def unreadable_facts(store: Store, night: int, first: int) -> list[dict[str, Any]]:
     """`is_new`: it could be read, or was not there, before the first night that is reported."""
     rows = store.rows(
-        f"SELECT {PATH}, why, NOT EXISTS (SELECT 1 FROM unreadable AS earlier JOIN night ON night.id = earlier.night_id "
-        "WHERE earlier.model_id = unreadable.model_id AND night.id < ? AND NOT abandoned) AS is_new "
+        f"SELECT {PATH}, why, NOT EXISTS (SELECT 1 FROM unreadable AS earlier "
+        "JOIN night ON night.id = earlier.night_id WHERE earlier.model_id = unreadable.model_id AND night.id < ? "
+        "AND NOT abandoned) AS is_new "
         f"FROM unreadable JOIN model ON model.id = unreadable.model_id {of_night('unreadable')} "
         "WHERE unreadable.night_id = ? ORDER BY 1",
         first, night,
@@ -245,8 +246,8 @@ def failing_facts(store: Store, night: int) -> list[dict[str, Any]]:
 def flaky_facts(store: Store, night: int) -> list[dict[str, Any]]:
     rows = store.rows(
         f"SELECT {PATH}, variant, sum(outcome = 'fail') AS failed, count(*) AS runs FROM observation JOIN model "
-        f"ON model.digest = subject {of_night('observation')} WHERE observation.night_id = ? GROUP BY subject, variant "
-        "HAVING max(outcome = 'fail') AND max(outcome = 'pass') ORDER BY 1, variant",
+        f"ON model.digest = subject {of_night('observation')} WHERE observation.night_id = ? "
+        "GROUP BY subject, variant HAVING max(outcome = 'fail') AND max(outcome = 'pass') ORDER BY 1, variant",
         night,
     )
     return [

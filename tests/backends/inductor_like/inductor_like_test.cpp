@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -429,6 +430,41 @@ TEST(InductorLike, TensorLiteralsAreConstants) {
     EXPECT_EQ(verdict.coverage->because, "") << result;
     EXPECT_GT(verdict.coverage->compiled, 0) << result;
   }
+}
+
+/// Zeros with a sign, whole numbers that wrap, tensors without elements, what depends on the data: as in eager.
+TEST(InductorLike, AgreesWithEagerWhereNumbersAndSizesEnd) {
+  const at::Tensor zeros = at::tensor({-0.0, 0.0, -1.0, 2.0, -0.0, 3.0, -0.0, -2.0, -0.0}, at::kFloat);
+  const at::Tensor whole =
+      at::tensor({std::numeric_limits<int>::max(), std::numeric_limits<int>::min(), 7, -7}, at::kInt);
+  const at::Tensor bools = at::arange(40).remainder(3).eq(0), small = at::full({16}, 1e-39, at::kFloat);
+  const std::vector<std::pair<const char *, at::Tensor>> programs = {
+      {"1 / torch.relu(x), 1 / torch.clamp(x, 0.0), 1 / torch.clamp(x, None, 0.0), 1 / torch.clamp_min(x, 0)", zeros},
+      {"1 / torch.clamp_max(x, 0), 1 / torch.hardtanh(x, 0., 1.)", zeros},
+      {"(x + 1) > x, torch.abs(x) < 0, (x * 2) // 2", whole},
+      {"torch.sum(x, dtype=11), torch.prod(x, dtype=11), torch.sum(x[:2], dtype=11)", bools},
+      {"torch.floor_divide(torch.ones_like(x), x)", small},
+      {"(x * -1500000000.25).to(dtype=0), torch.logsumexp((x * 2).to(dtype=4), 0)", zeros.to(at::kDouble)},
+      {"x.view([0]) + 1, torch.relu(x).reshape([3, 0, 2]), torch.logsumexp(x, 1)", at::zeros({0, 2})},
+      {"x[x > 0] * 2 + 1, x[torch.rand_like(x) > 0.5] * 2 + 1", zeros},
+  };
+  CheckOptions exactly;
+  exactly.compare.rule = CompareRule::Exact;
+  exactly.compare.equal_nan = true;
+  for (const auto &[result, x] : programs) {
+    const std::string source = std::string("def forward(self, x):\n  return ") + result + "\n";
+    const Verdict verdict = checked({result, source.c_str(), {x}}, {}, exactly);
+    EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << result << ": " << verdict.message;
+  }
+  const Verdict filled = checked(
+      {"row", "def forward(self, x):\n  y = torch.empty([3, 4])\n  y[:] = x\n  return y.view(-1)\n", {numbers({4})}});
+  EXPECT_EQ(filled.outcome, Verdict::Outcome::Pass) << filled.message;
+  const Verdict trained =
+      checked({"training",
+               "def forward(self, x, m, v):\n  before = m * 2\n  y = torch.batch_norm(x, None, None, "
+               "m, v, True, 0.1, 1e-5, False)\n  return y, before, m * 3\n",
+               {numbers({5, 3}), at::zeros({3}), at::ones({3})}});
+  EXPECT_EQ(trained.outcome, Verdict::Outcome::Pass) << trained.message;
 }
 
 TEST(InductorLike, ResultsOfDtypesWithoutArithmeticAreTaken) {
