@@ -36,10 +36,13 @@ void add_subject_options(CLI::App &app, Options &options, Command command) {
                  "(may be given again)")
       ->check(some_module())
       ->allow_extra_args(false);
-  app.add_option(
-         "-b,--backend", options.backends,
-         "what gets it wrong; `repro-minify backends` lists all. Several\n(freeze,jit, or given again): reduces "
-         "against the first, and\nsays of the others whether the result fails there too")
+  const std::string several = command == Command::Reduce ? ". Several\n(freeze,jit, or given again): reduces against "
+                                                           "the first, and\nsays of the others whether the result "
+                                                           "fails there too"
+                              : command == Command::Run  ? ". Several\n(freeze,jit, or given again): each is checked"
+                                                         : "";
+  app.add_option("-b,--backend", options.backends,
+                 "what gets it wrong; `repro-minify backends` lists all" + several)
       ->allow_extra_args(false);
   if (command == Command::Reduce)
     app.add_option("--oracle", options.oracle,

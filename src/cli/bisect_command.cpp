@@ -39,6 +39,7 @@ int run_bisection(const Options &options) {
     return DoesNotFail;
   }
   Session session(options.model, *opened);
+  require_one_backend(session);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();

@@ -24,8 +24,9 @@ namespace repro_minify {
 namespace {
 
 constexpr const char *description =
-    R"(Takes a TorchScript model that a backend gets wrong and hands back the smallest program that the same
-backend still gets wrong in the same way: as reduced.pt, and as one C++ file to build and run.)";
+    R"(Takes a model that a backend gets wrong (TorchScript, a .pt2, or what torch.compile left behind) and hands back
+the smallest program that the same backend still gets wrong in the same way: as reduced.pt, and as a repro to run, in
+C++ and in Python where the backend has them.)";
 
 constexpr const char *footer = R"(
 Examples:

@@ -78,7 +78,7 @@ UserError cannot_flatten(const Session &session, const CannotFlatten &error) {
 void require_one_backend(const Session &session) {
   if (!session.others.empty())
     throw UserError("--backend: names " + session.backend->name() + " and " + session.others.front()->name() +
-                    ", but only a reduction takes several");
+                    ", but only a reduction and `run` take several");
 }
 
 void require_checkable(const Session &session, const Verdict &verdict) {
