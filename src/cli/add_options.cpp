@@ -41,8 +41,7 @@ void add_subject_options(CLI::App &app, Options &options, Command command) {
                                                            "fails there too"
                               : command == Command::Run  ? ". Several\n(freeze,jit, or given again): each is checked"
                                                          : "";
-  app.add_option("-b,--backend", options.backends,
-                 "what gets it wrong; `repro-minify backends` lists all" + several)
+  app.add_option("-b,--backend", options.backends, "what gets it wrong; `repro-minify backends` lists all" + several)
       ->allow_extra_args(false);
   if (command == Command::Reduce)
     app.add_option("--oracle", options.oracle,

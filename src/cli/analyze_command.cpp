@@ -6,9 +6,9 @@
 #include "core/log.h"
 #include "core/number_text.h"
 #include "core/text.h"
-#include "repro/intermediate.h"
 #include "pipeline/analyze_model.h"
 #include "pipeline/open_model.h"
+#include "repro/intermediate.h"
 #include "repro_minify/analysis.h"
 
 #include <algorithm>

@@ -63,6 +63,15 @@ std::string printable_line(const std::string &text) {
   return line;
 }
 
+size_t longest_run_of_backticks(const std::string &text) {
+  size_t longest = 0, run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
 /// A literal of its own for a hidden character, where the language knows one.
 std::string literal_of(const Character &character) {
   return character.code < 0x100 ? "\"\\" + padded_text(character.code, 3, 8) + "\""
@@ -157,22 +166,13 @@ std::string markdown_text(const std::string &text) {
 
 std::string markdown_code(const std::string &text) {
   const std::string line = printable_line(text);
-  size_t longest = 0, run = 0;
-  for (const char c : line) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
+  const size_t longest = longest_run_of_backticks(line);
   const std::string fence(longest + 1, '`'), room = longest ? " " : "";
   return line.empty() ? "" : fence + room + line + room + fence;
 }
 
 std::string markdown_fence(const std::string &text, const std::string &language) {
-  size_t longest = 2, run = 0;
-  for (char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
+  const std::string fence(std::max(longest_run_of_backticks(text), size_t{2}) + 1, '`');
   return fence + language + "\n" + visible_text(text) + (text.empty() || text.back() != '\n' ? "\n" : "") + fence +
          "\n";
 }

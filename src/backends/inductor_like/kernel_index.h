@@ -27,7 +27,6 @@ public:
   int64_t largest() const;
   /// The largest value on the way to it, what is divided included: what a type has to hold that it is computed in.
   int64_t largest_on_the_way() const;
-  int64_t constant() const { return constant_; }
   /// Returns the number that `variable` is multiplied with; 0 if it is not there on its own.
   int64_t coefficient(const std::string &variable) const;
   /// True if `variable` stands inside a division.

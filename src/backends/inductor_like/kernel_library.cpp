@@ -174,8 +174,6 @@ void compile(const std::string &source, const fs::path &library) {
     throw std::runtime_error("C++ compile error: " + first_error(result.output));
 }
 
-namespace fs = std::filesystem;
-
 /// Returns the image in the file, or "" if the file is not as it was written: the driver does not check what it loads.
 std::string kept_in(const fs::path &file) {
   const std::string text = is_kept(file) ? read_file(file) : "";

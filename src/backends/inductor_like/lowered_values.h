@@ -182,6 +182,8 @@ protected:
       const Loader loads = computed(std::move(output), lazy->second.sizes, lazy->second.dtype).load;
       const int slot = static_cast<int>(plan_.slots.size()) - 1;
       slots_[value] = slot;
+      if (const ObservedTensor *seen = seen_.tensor(value); seen && is_dense_in_another_order(*seen))
+        plan_.strides_of_eager[slot] = seen->strides;
       // From here on it is in memory. (In the kernel that computes it, it is still what it was before it was rounded.)
       lazy->second.load = loads;
       return slot;

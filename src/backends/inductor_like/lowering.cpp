@@ -99,15 +99,13 @@ private:
     if (node->inputs().empty() || !has_elements(node->input(0)))
       return std::nullopt;
     // A view of a tensor that is neither an expression nor in memory yet is ATen's own.
-    if (!lazy_.count(node->input(0)) && !is_view_of_memory(node->input(0)))
+    if (!lazy_.count(node->input(0)) && !slots_.count(node->input(0)))
       return std::nullopt;
     auto lazy = view_of(node, elements(node->input(0)), seen_, result);
     if (lazy)
       views_[node->output()] = node;
     return lazy;
   }
-
-  bool is_view_of_memory(const jit::Value *value) const { return slots_.count(value) > 0; }
 
   /// Operators that give the same elements, of another type perhaps, in memory of their own.
   std::optional<Lazy> copy(jit::Node *node, const ObservedTensor &result) {

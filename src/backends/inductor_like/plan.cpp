@@ -53,6 +53,12 @@ void run_kernel(const KernelStep &step, const Plan &plan, const Launch &launch, 
     alive.push_back(std::move(tensor));
   }
   launch(step, pointers);
+  for (const int id : made)
+    if (const auto strides = plan.strides_of_eager.find(id); strides != plan.strides_of_eager.end()) {
+      c10::IValue &slot = slots[static_cast<size_t>(id)];
+      const StridedShape &layout = plan.layouts[static_cast<size_t>(id)];
+      slot = laid_out(slot.toTensor(), {layout.dtype, layout.sizes, strides->second});
+    }
 }
 
 /// The CUDA libraries that this process has loaded.

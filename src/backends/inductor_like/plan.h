@@ -5,6 +5,7 @@
 #include "backends/inductor_like/straight_line.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -40,10 +41,13 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<c10::IValue> slots;    ///< with the constants in their places
   std::vector<StridedShape> layouts; ///< of each slot that a kernel reads or makes
-  std::vector<int> inputs;           ///< slots of the line's inputs
-  std::vector<int> outputs;          ///< slots of its outputs
-  std::string source;                ///< of all kernels
-  bool raises = false;               ///< a fault on purpose: running it raises
+  /// The strides of eager, by slot, where a kernel makes the tensor in another order. Views that the program takes of
+  /// it rely on them, so that it is copied once it is made.
+  std::map<int, std::vector<int64_t>> strides_of_eager;
+  std::vector<int> inputs;  ///< slots of the line's inputs
+  std::vector<int> outputs; ///< slots of its outputs
+  std::string source;       ///< of all kernels
+  bool raises = false;      ///< a fault on purpose: running it raises
 };
 
 /// The message of a program with `raises`.

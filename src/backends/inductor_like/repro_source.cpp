@@ -270,6 +270,11 @@ private:
     }
     const std::string kernel = on_cuda() ? "\"" + step.name + "\", " + std::to_string(step.blocks) : step.name;
     body_ << "    launch(" << kernel << ", {" << tensors << "});\n";
+    for (const int id : made)
+      if (const auto strides = program_.plan.strides_of_eager.find(id); strides != program_.plan.strides_of_eager.end())
+        body_ << "    " << name(id) << " = laid_out(" << name(id) << ", "
+              << sizes_text(program_.plan.layouts[static_cast<size_t>(id)].sizes) << ", " << sizes_text(strides->second)
+              << ");\n";
   }
 
   void results() {

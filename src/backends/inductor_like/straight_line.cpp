@@ -18,7 +18,6 @@ ObservedTensor look_at(const at::Tensor &tensor) {
   ObservedTensor seen;
   seen.dtype = tensor.scalar_type();
   seen.device = tensor.device();
-  seen.version = version_of(tensor);
   seen.sizes = tensor.sizes().vec();
   seen.plain = tensor.layout() == c10::kStrided && (tensor.is_cpu() || tensor.is_cuda()) && !tensor.is_complex() &&
                !tensor.is_quantized() && !tensor.is_conj() && !tensor.is_neg() && tensor.has_storage();
@@ -58,6 +57,13 @@ std::optional<Observation> observed(const StraightLine &line, bool lends) {
 }
 
 } // namespace
+
+bool is_dense_in_another_order(const ObservedTensor &tensor) {
+  if (!tensor.plain)
+    return false;
+  const at::Tensor like = at::empty_strided(tensor.sizes, tensor.strides, at::TensorOptions(at::kMeta));
+  return like.is_non_overlapping_and_dense() && !like.is_contiguous();
+}
 
 const ObservedTensor *Observation::tensor(const jit::Value *value) const {
   const auto found = tensors.find(value);

@@ -30,9 +30,11 @@ struct ObservedTensor {
   int64_t offset = 0;
   const void *storage = nullptr;
   int64_t storage_elements = 0;
-  int64_t version = 0; ///< of its contents, before anything wrote to it
-  bool plain = false;  ///< strided, on the CPU or CUDA, neither complex nor quantised: kernels can read and write it
+  bool plain = false; ///< strided, on the CPU or CUDA, neither complex nor quantised: kernels can read and write it
 };
+
+/// True for a tensor whose elements fill its memory in another order than row by row.
+bool is_dense_in_another_order(const ObservedTensor &tensor);
 
 /// Every value of one run. The tensors are kept alive, so that storages stay apart.
 struct Observation {

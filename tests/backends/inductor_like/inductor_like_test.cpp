@@ -446,6 +446,10 @@ TEST(InductorLike, AgreesWithEagerWhereNumbersAndSizesEnd) {
       {"torch.floor_divide(torch.ones_like(x), x)", small},
       {"(x * -1500000000.25).to(dtype=0), torch.logsumexp((x * 2).to(dtype=4), 0)", zeros.to(at::kDouble)},
       {"x.view([0]) + 1, torch.relu(x).reshape([3, 0, 2]), torch.logsumexp(x, 1)", at::zeros({0, 2})},
+      {"torch.cumsum((x.t() + 1).t().view(-1), 0), (x.t() + 1).as_strided([6], [1]) * 2, "
+       "torch.broadcast_tensors([x.t() + 1, x[:, 0]])[1] * 2",
+       numbers({3, 2})},
+      {"torch.cumsum(torch.relu(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).view(2, -1), 1)", numbers({2, 3, 4, 5})},
       {"x[x > 0] * 2 + 1, x[torch.rand_like(x) > 0.5] * 2 + 1", zeros},
   };
   CheckOptions exactly;
