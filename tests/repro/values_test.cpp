@@ -35,7 +35,6 @@ TEST(ValuesPicture, ShowsTheNumbersOfASmallValue) {
   value.found[0] = NAN;
   EXPECT_EQ(values_json(value, 16).at("numbers").at(0).at("shade"), "x");
   value.found.clear();
-  EXPECT_EQ(values_json(value, 16).at("has_found"), false);
   EXPECT_EQ(values_json(value, 16).at("numbers").at(0).at("found"), "");
 }
 
