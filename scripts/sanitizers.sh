@@ -14,6 +14,7 @@ left_out=Check.SeesExhaustedMemory*
 
 failed=()
 for tests in build/asan-torch/tests/{torch,repro}_tests; do
+  [ -x "$tests" ] || { echo "$tests is not built" >&2; exit 1; }
   suites=$("$tests" --gtest_list_tests --gtest_filter="${1:-*}*" | sed -n 's/^\([^ ]*\.\).*/\1/p')
   for suite in $suites; do
     timeout 900 "$tests" --gtest_brief=1 --gtest_filter="$suite*:-$left_out" || failed+=("$suite")
