@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from conftest import Site, states
 from repro_minify_triage.errors import TriageError
+from repro_minify_triage.facts import unreadable_facts
 from repro_minify_triage.identity import Key
 from repro_minify_triage.models import Model
 from repro_minify_triage.pruning import old_nights, prune
@@ -81,6 +82,19 @@ def test_what_is_decided_by_stays(store: Store) -> None:
     assert len(list((store.folder / "artefacts").iterdir())) == after["artefact"] == 2
     again = prune(store, [1, 2], does_it=True)
     assert (again.nights, again.answers, again.folders) == ((), 0, ())
+
+
+def test_a_model_that_cannot_be_read_stays_known_and_has_the_path_of_its_night(tmp_path: Path) -> None:
+    with Store(tmp_path / "store", create=True) as store:
+        for number in (1, 2, 3, 4, 5):
+            night, _ = store.begin_night(BUILD, {}, [Model(Path(f"/ci/{number}/bad.pt"), "bad")])
+            if number in (1, 2, 4):
+                store.call_unreadable(night, store.model_id("bad"), f"/ci/{number}/bad.pt: cut short")
+            store.end_night(night, {})
+        before = unreadable_facts(store, 4, 4)
+        prune(store, [1, 2], does_it=True)
+        assert unreadable_facts(store, 4, 4) == before
+        assert before == [{"model": "/ci/4/bad.pt", "why": "cut short", "is_new": False}]
 
 
 def test_the_newest_reduction_and_its_answers_stay_whatever_their_age(store: Store) -> None:
