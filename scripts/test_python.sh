@@ -30,10 +30,10 @@ rm -rf "$environments/wheel"
 # With --all GCC compiles it, as on most machines, where scripts/build.sh takes Clang: the code is seen by both. Else it
 # has the program that the build made.
 built=()
-[ -n "${REPRO_MINIFY_ALL_TESTS:-}" ] || built=(-C cmake.define.REPRO_MINIFY_BUILT="$root/build/release")
+[ -n "${REPRO_MINIFY_ALL_TESTS:-}" ] || built=(--config-settings cmake.define.REPRO_MINIFY_BUILT="$root/build/release")
 CXX=${CXX:-c++} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
-  --disable-pip-version-check -w "$environments/wheel" -C cmake.define.REPRO_MINIFY_WERROR=ON "${built[@]}" \
-  -C cmake.define.Torch_DIR="$torch_dir" "$root"
+  --disable-pip-version-check -w "$environments/wheel" "${built[@]}" \
+  --config-settings cmake.define.REPRO_MINIFY_WERROR=ON --config-settings cmake.define.Torch_DIR="$torch_dir" "$root"
 "$environments/fresh/bin/python" -m pip install -q --disable-pip-version-check "$environments"/wheel/*.whl 'pytest>=8'
 
 cd "$environments" # not the clone: what is imported is what was installed

