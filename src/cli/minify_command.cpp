@@ -127,8 +127,8 @@ int conclude_all(const Options &options, const AllFailures &found) {
   for (const Result &failure : found.failures)
     code = std::max(code, conclude(options, failure));
   const size_t count = found.failures.size();
-  const std::string text = std::to_string(count) + (count == 1 ? " failure" : " failures") + " of " +
-                           clean(options.model) + ": see " + clean(output_folder(options, ".repro")) + "/index.html; ";
+  const std::string text = counted(count, "failure") + " of " + clean(options.model) + ": see " +
+                           clean(output_folder(options, ".repro")) + "/index.html; ";
   if (found.passes)
     log::info(text + "without what they need, it passes");
   else

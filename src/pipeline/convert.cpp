@@ -219,8 +219,7 @@ std::vector<Conversion> conversions_in(const json &answer, const std::string &pa
   if (count == 0)
     throw UserError(path + ": " + to_string(kind) + ", but no graph is in it: nothing was compiled while it was taken");
   if (wanted > count)
-    throw UserError("--graph " + std::to_string(wanted) + ": " + path + " has " + std::to_string(count) +
-                    (count == 1 ? " graph" : " graphs"));
+    throw UserError("--graph " + std::to_string(wanted) + ": " + path + " has " + counted(graphs.size(), "graph"));
   std::vector<Conversion> all;
   for (int number = 1; number <= count; ++number)
     if (wanted == 0 || wanted == number)

@@ -1,5 +1,6 @@
 // Does what follows the search: the guilty step, the repro and whether it holds, the other backends, the reports.
 #include "core/number_text.h"
+#include "core/text.h"
 #include "pipeline/minify_job.h"
 #include "program/compute.h"
 #include "repro/reported.h"

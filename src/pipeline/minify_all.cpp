@@ -1,5 +1,6 @@
 // All failures of a model: one after the other, each in what the ones before it have left; and the page of them.
 #include "core/files.h"
+#include "core/text.h"
 #include "pipeline/open_model.h"
 #include "repro/bug_key.h"
 #include "repro/render.h"

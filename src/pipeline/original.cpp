@@ -1,4 +1,5 @@
 #include "check/verdict_text.h"
+#include "core/text.h"
 #include "pipeline/convert.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"

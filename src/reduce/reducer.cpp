@@ -1,5 +1,6 @@
 #include "repro_minify/reducer.h"
 
+#include "core/text.h"
 #include "reduce/candidate_checker.h"
 #include "reduce/lookahead.h"
 #include "reduce/passes/pass.h"
@@ -136,8 +137,7 @@ private:
         std::find(incomplete_because.begin(), incomplete_because.end(), had_no_answer) != incomplete_because.end();
     if (!counts || result.unanswered == 0)
       return;
-    std::string text = std::to_string(result.unanswered) + (result.unanswered == 1 ? " question" : " questions") +
-                       " had no answer, however often asked (";
+    std::string text = counted(result.unanswered, "question") + " had no answer, however often asked (";
     for (const auto &reason : checker_.tally().reasons())
       text += (&reason == &*checker_.tally().reasons().begin() ? "" : "; ") + reason;
     result.not_shown_because.push_back(text + ")");

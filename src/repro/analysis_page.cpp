@@ -1,4 +1,5 @@
 // analysis.html: where the values part.
+#include "core/text.h"
 #include "program/libtorch_version.h"
 #include "repro/page.h"
 #include "repro/plots.h"

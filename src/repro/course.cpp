@@ -1,5 +1,6 @@
 #include "repro/course.h"
 
+#include "core/text.h"
 #include "repro/plots.h"
 
 #include <algorithm>

@@ -65,7 +65,7 @@ std::string warning_of(const ReproFacts &facts) {
     return facts.script.verified.value_or(false) ? "The minimisation was interrupted. The script was run and fails as "
                                                    "is said; repro.cpp was not verified."
                                                  : "The minimisation was interrupted, and nothing was verified.";
-  if (is_verified(facts) || facts.script.verified.value_or(false))
+  if (is_verified(facts))
     return "";
   if (facts.verified)
     return "The repro did not verify: " + facts.verify_message;

@@ -61,8 +61,7 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
     if name in SAME_ARGUMENTS and overload == "default":
         given = tuple(map(one_for_all, args)) if name.startswith("max_pool") else args
         return getattr(torch.nn.functional, name), (given, kwargs)
-    is_mean = name.startswith("_adaptive") and set(args[1]) == {1}  # what torch.nn.functional makes of that
-    if name in OTHER_NAMES and overload == "default" and not kwargs and not is_mean:
+    if name in OTHER_NAMES and overload == "default" and not kwargs and not pools_to_one(name, args):
         given = args if name == "affine_grid_generator" else tuple(map(one_for_all, args))
         return getattr(torch.nn.functional, OTHER_NAMES[name]), (given, {})
     if overload == "default" and not kwargs and (call := functional(name, args)):
@@ -95,6 +94,11 @@ def one_for_all(value: Any) -> Any:
     """One number where a list has that number at each of its places."""
     alike = isinstance(value, (list, tuple)) and all(type(x) is int for x in value) and len(set(value)) == 1
     return value[0] if alike else value
+
+
+def pools_to_one(name: str, args: tuple[Any, ...]) -> bool:
+    """Returns True where torch.nn.functional calls another operator, the mean."""
+    return name.startswith("_adaptive_avg_pool") and set(args[1]) == {1}
 
 
 def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None:

@@ -231,7 +231,8 @@ class Expressions:
 
     def function(self, target: Any, arguments: Arguments) -> ast.expr:
         name = public_name(target)
-        module = str(getattr(target, "__module__", "")).replace("_operator", "operator")
+        module = str(getattr(target, "__module__", ""))
+        module = "operator" if module == "_operator" else module
         if name.startswith(module + "."):
             self.modules.add("torch" if module.startswith("torch.") else module)
         signatures = fx_signatures.of_function(target)

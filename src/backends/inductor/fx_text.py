@@ -323,9 +323,11 @@ class Writer:
             parts = self.item_update(node)
             target = self.expressions.subscript(node.args[0], node.args[1])
             value = self.expressions.value(parts[1].args[1] if parts else node.args[2])
-            tree = ast.AugAssign(target, sign(parts[1]), value) if parts else ast.Assign([target], value, lineno=1)
             if parts:
+                tree = ast.AugAssign(target, sign(parts[1]), value)
                 self.marks.setdefault(target, []).append(parts.pop(0))  # Python reads it before the value
+            else:
+                tree = ast.Assign([target], value, lineno=1)
         elif self.is_update(node):
             name, value = self.expressions.value(node.args[0]), self.expressions.value(node.args[1])
             if isinstance(name, ast.Name):

@@ -182,13 +182,20 @@ protected:
       const Loader loads = computed(std::move(output), lazy->second.sizes, lazy->second.dtype).load;
       const int slot = static_cast<int>(plan_.slots.size()) - 1;
       slots_[value] = slot;
-      if (const ObservedTensor *seen = seen_.tensor(value); seen && is_dense_in_another_order(*seen))
-        plan_.strides_of_eager[slot] = seen->strides;
       // From here on it is in memory. (In the kernel that computes it, it is still what it was before it was rounded.)
       lazy->second.load = loads;
       return slot;
     }
     return made(value);
+  }
+
+  /// The slot of a value that ATen reads, or that the program returns: a kernel's tensor has the strides of eager
+  /// there.
+  int slot_as_in_eager(torch::jit::Value *value) {
+    const int slot = slot_of(value);
+    if (const ObservedTensor *seen = seen_.tensor(value); seen && is_dense_in_another_order(*seen))
+      plan_.strides_of_eager[slot] = seen->strides;
+    return slot;
   }
 
   /// Returns a slot with the observed value, which is the same in each run. Fused expressions go on with the unrounded
@@ -224,7 +231,7 @@ protected:
   void aten(torch::jit::Node *node) {
     AtenStep step{node, {}, {}};
     for (auto *input : node->inputs())
-      step.inputs.push_back(slot_of(input));
+      step.inputs.push_back(slot_as_in_eager(input));
     for (auto *output : node->outputs()) {
       const int slot = new_slot();
       slots_[output] = slot;

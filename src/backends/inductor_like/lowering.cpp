@@ -47,7 +47,7 @@ public:
     for (auto *node : line_.graph->nodes())
       visit(node);
     for (auto *output : line_.graph->outputs())
-      plan_.outputs.push_back(slot_of(output));
+      plan_.outputs.push_back(slot_as_in_eager(output));
     drop_unread(plan_);
     for (size_t k = 0, next = 0; k < plan_.steps.size(); ++k)
       if (auto *kernel = std::get_if<KernelStep>(&plan_.steps[k]))

@@ -50,12 +50,11 @@ public:
   explicit FxCallBuilder(Graph &graph) : graph_(graph) {}
 
   json operand(const c10::IValue &value) {
+    const double number = value.isDouble() ? value.toDouble() : 0;
     // TorchScript saves a whole number of so many digits without its point, which makes it an int.
-    if (value.isDouble() && std::abs(value.toDouble()) >= 1e10 && std::rint(value.toDouble()) == value.toDouble() &&
-        std::isfinite(value.toDouble()))
-      return {{"float", number_text(value.toDouble())}};
-    if (value.isDouble() && !std::isfinite(value.toDouble()))
-      return {{"float", std::isnan(value.toDouble()) ? "nan" : value.toDouble() > 0 ? "inf" : "-inf"}};
+    const bool is_whole_and_large = std::abs(number) >= 1e10 && std::rint(number) == number; // infinity too
+    if (std::isnan(number) || is_whole_and_large)
+      return {{"float", std::isnan(number) ? "nan" : number_text(number)}};
     operands_.push_back(graph_.insertConstant(value));
     return {{"%", operands_.size() - 1}};
   }

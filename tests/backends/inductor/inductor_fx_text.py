@@ -5,10 +5,12 @@ inductor_fx_text.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 
 import operator
 import sys
+import types
 import unittest
 import warnings
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 sys.path.insert(0, sys.argv.pop(1))
 
@@ -274,6 +276,8 @@ ATEN: list[tuple[Callable[..., Any], list[Any], str]] = [
     (lambda x: aten._adaptive_avg_pool2d.default(x, [1, 2]), [N4], "lambda x: F.adaptive_avg_pool2d(x, [1, 2])"),
     (lambda x: aten._adaptive_avg_pool2d.default(x, [1, 1]), [N4],  # in torch.nn.functional, that is a mean
      "lambda x: torch.ops.aten._adaptive_avg_pool2d.default(x, [1, 1])"),
+    (lambda x, y: aten._adaptive_avg_pool2d_backward.default(x, y), [N4[..., :1, :1], N4],
+     "torch.ops.aten._adaptive_avg_pool2d_backward.default"),
     (lambda x: aten.affine_grid_generator.default(x, [1, 1, 1, 1], False), [torch.ones(1, 2, 3)],
      "lambda x: F.affine_grid(x, [1, 1, 1, 1], align_corners=False)"),
     (lambda x: aten.constant_pad_nd.default(x, [1, 1], -0.0), [X], "lambda x: F.pad(x, [1, 1], value=-0.0)"),
@@ -431,6 +435,11 @@ class Parts(Same):
     def test_functions_of_operator_are_imported(self) -> None:
         text = self.check(graph_of((operator.truth, [-1])), [torch.ones(1)])
         self.assertIn("import operator", text.imports)
+        users = types.ModuleType("my_operators")
+        exec("def twice(x): return x * 2", users.__dict__)
+        with mock.patch.dict(sys.modules, my_operators=users):
+            text = self.check(graph_of((users.twice, [-1])), [torch.ones(1)])
+        self.assertIn("import my_operators", text.imports)
 
     def test_a_chain_is_as_long_as_a_line(self) -> None:
         graph = Graph()
