@@ -204,7 +204,13 @@ Job check_job(ModuleFactory factory, std::shared_ptr<const Backend> backend, Che
               std::string kept_eager) {
   return [factory = std::move(factory), backend = std::move(backend), options,
           kept = std::move(kept_eager)](Child &child) {
-    child.confine(confinement_of(*backend));
+    try {
+      child.confine(confinement_of(*backend));
+    } catch (const std::system_error &) { // the kernel has no memory or no descriptor for it
+      if (const std::string why = why_no_answer(options.device); !why.empty())
+        return child.reply(to_json(without_answer(why)));
+      throw;
+    }
     child.reply(to_json(check_here(factory, *backend, options, child, kept)));
   };
 }

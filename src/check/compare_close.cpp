@@ -31,7 +31,9 @@ bool attributes_match(const at::Tensor &ref, const at::Tensor &res, const Compar
     mismatch(FailureKind::Structure, "layout", ref.layout(), res.layout());
   if (ref.device() != res.device())
     mismatch(FailureKind::Structure, "device", ref.device(), res.device());
-  if (ref.is_quantized() && res.is_quantized() && ref.qscheme() != res.qscheme())
+  if (ref.is_quantized() != res.is_quantized())
+    mismatch(FailureKind::Structure, "quantised", ref.is_quantized(), res.is_quantized());
+  else if (ref.is_quantized() && ref.qscheme() != res.qscheme())
     mismatch(FailureKind::Structure, "quantiser", at::toString(ref.qscheme()), at::toString(res.qscheme()));
   if (options.exact_dtype && ref.scalar_type() != res.scalar_type())
     fail(verdict, FailureKind::Dtype,

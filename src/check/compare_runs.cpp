@@ -78,6 +78,8 @@ bool plain_and_dense(const at::Tensor &tensor) {
 bool same_bits_in(const at::Tensor &one, const at::Tensor &other) {
   if (!one.defined() || !other.defined())
     return one.defined() == other.defined();
+  if (one.is_nested() || other.is_nested())
+    return false;
   if (!plain_and_dense(one) || !plain_and_dense(other) || one.scalar_type() != other.scalar_type() ||
       one.sizes() != other.sizes() ||
       !(one.strides() == other.strides() || (one.is_contiguous() && other.is_contiguous())))
@@ -146,7 +148,9 @@ bool same_bits(const Observed &one, const Observed &other) {
 
 bool float64_has_no_say(const Observed &ref, const Observed &res, const CompareOptions &options) {
   // Above the tolerances of assert_close for float32; the strict rule has the reference in each element's bound.
-  const bool close_will_do = options.rule != CompareRule::Strict && options.tol >= 1e-5;
+  // Without one, PyTorch's ignore_non_fp lets anything pass.
+  const bool close_will_do = options.rule != CompareRule::Strict && options.tol >= 1e-5 &&
+                             !(options.rule == CompareRule::PyTorch && options.ignore_non_fp);
   return all_results(ref, res, close_will_do ? close_or_same_bits : same_bits_in);
 }
 

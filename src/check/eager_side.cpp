@@ -1,5 +1,6 @@
 #include "check/eager_side.h"
 
+#include "backends/backend_parts.h"
 #include "check/compare_runs.h"
 #include "check/kept_runs.h"
 #include "check/unresolved.h"
@@ -38,7 +39,7 @@ std::string why_incomparable(const CheckContext &context, const Observed &run) {
 
 Verdict eager_differs(const CheckContext &context, const Observed &run, const Verdict &comparison) {
   if (const std::string why = why_incomparable(context, run); !why.empty())
-    return unresolved("what it returns cannot be compared: " + why);
+    return unresolved("what it returns " + (why.rfind("cannot be", 0) == 0 ? why : "cannot be compared: " + why));
   const bool blame = unwritten_memory_is_to_blame(context);
   Verdict verdict =
       unresolved("two eager runs differ" + std::string(blame ? ", since it reads uninitialised memory: " : ": ") +
@@ -76,6 +77,16 @@ std::vector<Observed> eager_results(const CheckContext &context, Verdict &verdic
 Verdict raised_by_eager(const CheckContext &context) {
   if (const std::string why = why_no_answer(context.options.device); !why.empty())
     return without_answer(why);
+  try {
+    throw;
+  } catch (const OwnBug &error) {
+    Verdict bug = unresolved(error.what());
+    bug.trouble = Verdict::Trouble::Bug;
+    return bug;
+  } catch (const CannotCompile &error) {
+    return unresolved(context.backend.name() + " cannot take this program: " + error.what());
+  } catch (...) { // the program's own
+  }
   Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
   verdict.eager_raises = true;
   return verdict;
@@ -179,6 +190,8 @@ void Fp64Reference::run(Verdict &verdict) {
   }
   try {
     calls_ = eager_.observer().run_eager(static_cast<int>(eager_.observed().size()), &eager_.observed());
+  } catch (const NoAnswer &) {
+    throw;
   } catch (const std::exception &) { // std::bad_alloc too: float64 takes twice the memory, and can be done without
     if (const std::string why = memory_held_by_others(current_message(), context_.options.device); !why.empty())
       throw NoAnswer(why);

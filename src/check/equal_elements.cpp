@@ -69,7 +69,8 @@ bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict
     throw;
   } catch (const std::bad_alloc &) {
     throw;
-  } catch (const std::exception &) { // what fails otherwise says nothing
+  } catch (const std::exception &error) { // what fails otherwise says nothing
+    unless_out_of_memory(error);
     return false;
   }
 }

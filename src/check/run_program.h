@@ -51,8 +51,8 @@ Observed run_program(const std::function<c10::IValue(std::vector<c10::IValue>)> 
 
 /// The scalar that backward starts from. A tensor: its sum over its number of elements (of the real view for a complex
 /// one). A list, tuple or dict: the mean of its parts'. Something with a field `logits`: that of the logits; with a
-/// `mean`, the sum of it. None, numbers and strings do not count (PyTorch raises for them). Undefined when nothing
-/// requires grad. Throws std::invalid_argument ("don't know how to reduce TYPE") for anything else.
+/// `mean`, the sum of it. None, numbers and strings do not count (PyTorch raises for them). The caller asks
+/// whether it requires grad. Throws std::invalid_argument ("don't know how to reduce TYPE") for anything else.
 at::Tensor reduce_to_scalar_loss(const c10::IValue &output);
 
 // The memory that tensors take; a tensor that is named twice counts twice.

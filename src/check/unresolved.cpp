@@ -9,6 +9,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -46,7 +47,8 @@ namespace {
 bool is_want_of_means(const std::error_code &code) {
   return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory ||
          code == std::errc::no_space_on_device || code == std::errc::too_many_files_open ||
-         code == std::errc::too_many_files_open_in_system || code == std::errc::io_error;
+         code == std::errc::too_many_files_open_in_system || code == std::errc::io_error ||
+         code == std::errc::read_only_file_system || code.value() == EDQUOT;
 }
 
 } // namespace
@@ -56,6 +58,8 @@ std::string why_no_answer(c10::Device device) {
     throw;
   } catch (const std::bad_alloc &) {
     throw;
+  } catch (const NoAnswer &error) {
+    return error.what();
   } catch (const std::system_error &error) {
     return is_want_of_means(error.code()) ? error.what() : "";
   } catch (...) {

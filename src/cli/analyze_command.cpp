@@ -7,6 +7,7 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "pipeline/analyze_model.h"
+#include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "repro/intermediate.h"
 #include "repro_minify/analysis.h"
@@ -66,16 +67,13 @@ std::string analysis_text(const Analysis &analysis, const Verdict &original) {
   return out.str();
 }
 
-int run_analysis(const Options &options) {
-  require_known_backends(split_backend_names(options.backends)); // before a folder is complained of
-  const std::string folder = output_folder(options, ".analysis");
-  require_free(folder, options.force);
-  ProgressPrinter progress(options.quiet, factory_of(options));
-  MinifyOptions how = minify_options(options, progress);
-  Session session(options.model, open_failing_graph(options.model, how));
+int analyze_as(const MinifyOptions &how, const Options &options, const std::string &folder, ProgressPrinter &progress) {
+  Session session(options.model, how);
   require_one_backend(session);
   const FailureRate rate = session.check_original();
   how.listener.throw_if_interrupted();
+  if (const auto own = options_with_own_generator(session, rate))
+    return analyze_as(*own, options, folder, progress);
   require_checkable(session, rate.verdict);
   if (rate.verdict.eager_failed) {
     progress.finish();
@@ -93,6 +91,17 @@ int run_analysis(const Options &options) {
     std::cout << analysis_text(analysis, rate.verdict) << folder << "/analysis.html\n";
   }
   return rate.failed >= options.need ? 1 : 0;
+}
+
+int run_analysis(const Options &options) {
+  require_known_backends(split_backend_names(options.backends)); // before a folder is complained of
+  const std::string folder = output_folder(options, ".analysis");
+  require_free(folder, options.force);
+  ProgressPrinter progress(options.quiet, factory_of(options));
+  const auto opened = open_one_graph(options.model, minify_options(options, progress));
+  if (!opened)
+    throw UserError(none_fails(options.model));
+  return analyze_as(*opened, options, folder, progress);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "cli/progress_printer.h"
 #include "core/log.h"
 #include "core/text.h"
+#include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "repro_minify/bisect.h"
 #include "repro_minify/session.h"
@@ -29,20 +30,14 @@ std::string bisection_text(const Bisection &bisection) {
          (bisection.note.empty() ? "" : clean(bisection.note) + '\n');
 }
 
-int run_bisection(const Options &options) {
-  require_known_backends(split_backend_names(options.backends));
-  ProgressPrinter progress(options.quiet, factory_of(options));
-  MinifyOptions how = minify_options(options, progress);
-  const auto opened = open_one_graph(options.model, how);
-  if (!opened) {
-    log::error(none_fails(options.model));
-    return DoesNotFail;
-  }
-  Session session(options.model, *opened);
+int bisect_as(const MinifyOptions &how, const Options &options, ProgressPrinter &progress) {
+  Session session(options.model, how);
   require_one_backend(session);
   if (!options.oracle.empty() || !has_steps(*session.backend))
     throw UserError("--backend " + session.backend->name() + ": has no steps that can be left out");
   const FailureRate rate = session.check_original();
+  if (const auto own = options_with_own_generator(session, rate))
+    return bisect_as(*own, options, progress);
   progress.hide();
   how.listener.throw_if_interrupted();
   require_checkable(session, rate.verdict);
@@ -63,6 +58,16 @@ int run_bisection(const Options &options) {
   else
     std::cout << bisection_text(bisection);
   return bisection.guilty ? 0 : NoStepFound;
+}
+
+int run_bisection(const Options &options) {
+  require_known_backends(split_backend_names(options.backends));
+  ProgressPrinter progress(options.quiet, factory_of(options));
+  const auto opened = open_one_graph(options.model, minify_options(options, progress));
+  if (opened)
+    return bisect_as(*opened, options, progress);
+  log::error(none_fails(options.model));
+  return DoesNotFail;
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -108,6 +109,17 @@ bool is_program(const std::string &name) {
   return name == "python" || name == "since";
 }
 
+/// Returns a value that holds a path, plugin:FILE, export:FILE.py, torch-compile:FILE.py:FUNCTION or NAME=PYTHON, with
+/// that path from anywhere; any other value as it is.
+std::string with_absolute_path(const std::string &value) {
+  static const std::regex with_path(
+      "(plugin:|export:(?=[^,]*\\.py$)|torch-compile:(?=[^,]*\\.py:[^:,/]*$)|export:[^=]*=(?=[^,]*/))([^,]+)");
+  std::smatch parts;
+  if (!std::regex_match(value, parts, with_path))
+    return value;
+  return parts[1].str() + std::filesystem::absolute(parts[2].str()).lexically_normal().string();
+}
+
 using nlohmann::json;
 
 std::string on_one_line(std::string text) {
@@ -170,7 +182,9 @@ void apply_config(CLI::App &app, const CLI::App &known, const std::string &path)
       continue;
     if (!option || !option->get_configurable())
       throw UserError(path + ": " + name.substr(0, most_shown) + ": no such option" + did_you_mean(name, names));
-    if (option->count() > 0)
+    const CLI::App *outer = app.get_parent(); // what stands before the name of a subcommand is given as well
+    const CLI::Option *before = outer ? outer->get_option_no_throw("--" + name) : nullptr;
+    if (option->count() > 0 || (before && before->count() > 0))
       continue;
     if (!problem.empty())
       throw UserError(path + ": " + name + ": " + problem);
@@ -203,6 +217,9 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
     for (auto &value : values)
       if (is_path(name) || (is_program(name) && value.find('/') != std::string::npos))
         value = std::filesystem::absolute(value).lexically_normal().string();
+    if (name == "backend" || name == "python-of")
+      for (auto &value : values)
+        value = with_absolute_path(value);
     if (name == "import")
       for (auto &value : values)
         value = importable(value);

@@ -378,13 +378,24 @@ void write_texts(MinifyJob &job, const Program &program) {
   }
 }
 
+/// What an oracle that was killed had before it: the folders that are named by a hash. Others are not ours.
+void remove_candidates(const fs::path &folder) {
+  constexpr size_t digit_count = 32; // of canonical_hash()
+  std::error_code ignored;
+  for (const auto &entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename();
+    if (name.size() == digit_count && name.find_first_not_of("0123456789abcdef") == std::string::npos)
+      fs::remove_all(entry.path(), ignored);
+  }
+  fs::remove(folder, ignored); // if nothing is left
+}
+
 } // namespace
 
 void hand_over(MinifyJob &job, Verifying &verifying, const Program &program, const ModuleFactory &factory,
                bool interrupted) {
-  std::error_code ignored;
-  if (job.has_oracle()) // what one that was killed had before it
-    fs::remove_all(job.folder + "/candidates", ignored);
+  if (job.has_oracle())
+    remove_candidates(job.folder + "/candidates");
   if (!interrupted)
     begin_beside(job, verifying, program);
   PackageTask package = begin_package(job, program);

@@ -244,8 +244,8 @@ void require_programs(const std::vector<std::string> &pythons) {
       throw UserError("--since " + python + ": there is no such program; name interpreters that have torch");
 }
 
-Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
-  const auto begin = std::chrono::steady_clock::now();
+Result minify_in(const std::string &model_path, const MinifyOptions &asked,
+                 std::chrono::steady_clock::time_point begin) {
   const auto search_begun = std::make_shared<bool>(false);
   const MinifyOptions given = within_budget(asked, begin, search_begun);
   const std::string journal = given.folder + "/journal.jsonl";
@@ -254,6 +254,9 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   require_programs(given.since);
   const bool resumes = given.resume && fs::exists(journal);
   require_free(given.folder, given.force || resumes);
+  for (const std::string &file :
+       {model_path, given.inputs.value_or(""), (fs::path(model_path).parent_path() / "inputs.pt").string()})
+    require_no_result(file, given.folder);
   const auto opened = open_one_graph(model_path, given);
   if (!opened)
     return ended(Result::Ending::DoesNotFail, none_fails(model_path));
@@ -262,12 +265,12 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked) {
   MinifyJob job{session, options.folder, begin, asked.listener.interrupted};
   job.facts.version = REPRO_MINIFY_VERSION;
   job.facts.torch_version = libtorch_version();
-  if (resumes)
-    resume(job, journal);
   const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();
   if (const auto own = options_with_own_generator(session, rate))
-    return minify_in(model_path, *own);
+    return minify_in(model_path, *own, begin);
+  if (resumes)
+    resume(job, journal);
   if (auto result = nothing_to_reduce(session, rate))
     return *result;
   warn_of_missing_reference(session, rate.verdict);
@@ -288,7 +291,7 @@ Result minify(const std::string &model_path, const MinifyOptions &options) {
   if (options.folder.empty())
     throw UserError("MinifyOptions::folder: names no folder to write the repro into");
   try {
-    return minify_in(model_path, options);
+    return minify_in(model_path, options, std::chrono::steady_clock::now());
   } catch (const Interrupted &) {
     return {};
   }

@@ -91,7 +91,7 @@ private:
   /// the rest of a model is flat, in eval mode, and has its inputs inside.
   MinifyOptions next_options() const {
     MinifyOptions options = options_;
-    options.folder = options_.folder + "/" + std::to_string(found_.failures.size() + 1);
+    options.folder = options_.folder + "/" + std::to_string(reductions_ + 1); // a resumed run finds it under that
     options.rest = options_.folder + "/rest_" + std::to_string(reductions_ + 1) + ".pt";
     if (options_.time_budget_seconds > 0)
       options.time_budget_seconds = std::max(0.001, options_.time_budget_seconds - seconds_so_far());
@@ -121,7 +121,7 @@ private:
   void find_next() {
     const MinifyOptions options = next_options();
     std::error_code unknown;
-    const bool is_new_folder = !fs::exists(options.folder, unknown);
+    const bool is_ours = options.resume || !fs::exists(options.folder, unknown);
     Result result;
     try {
       result = minify(next_model_, options);
@@ -136,7 +136,7 @@ private:
       return end_with(std::move(result));
     const std::optional<std::string> rest = result.rest;
     const bool is_interrupted = result.facts.interrupted, is_out_of_time = result.facts.out_of_time;
-    keep(std::move(result), is_new_folder);
+    keep(std::move(result), is_ours);
     if (is_interrupted || is_out_of_time)
       found_.why = is_interrupted ? "it was interrupted" : "the time budget was spent";
     else if (!rest)
@@ -157,8 +157,8 @@ private:
       found_.failures.push_back(std::move(result));
   }
 
-  /// Takes a reduction. If its bug is known only the number of its places is news, and its folder goes if it is new.
-  void keep(Result result, bool is_new_folder) {
+  /// Takes a reduction. If its bug is known only the number of its places is news, and its folder goes if it is ours.
+  void keep(Result result, bool is_ours) {
     std::string key = to_string(bug_key(*result.program, result.facts), result.facts);
     const auto known = std::find(keys_.begin(), keys_.end(), key);
     if (known == keys_.end()) {
@@ -168,7 +168,7 @@ private:
     }
     found_.failures[static_cast<size_t>(known - keys_.begin())].places += result.places;
     std::error_code ignored;
-    if (is_new_folder)
+    if (is_ours)
       fs::remove_all(result.folder, ignored);
   }
 

@@ -79,6 +79,8 @@ std::string verdict_words(const std::string &path, const MinifyOptions &options,
     const FailureRate rate = session.check_original();
     options.listener.throw_if_interrupted();
     const Verdict &verdict = rate.verdict;
+    if (const auto own = options_with_own_generator(session, rate))
+      return verdict_words(path, *own, fails);
     if (verdict.eager_failed)
       return "eager itself failed: " + verdict.message;
     if (verdict.outcome == Verdict::Outcome::Unresolved)
@@ -165,13 +167,6 @@ std::optional<MinifyOptions> open_one_graph(const std::string &path, const Minif
     throw UserError(path + ": graphs " + names + " fail; --graph N takes one of them");
   options.listener.say(Severity::Info, "graph " + names + ": " + to_string(*failing.front().conversion));
   return failing.front();
-}
-
-MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options) {
-  auto opened = open_one_graph(path, options);
-  if (!opened)
-    throw UserError(none_fails(path));
-  return *std::move(opened);
 }
 
 } // namespace repro_minify

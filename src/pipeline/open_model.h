@@ -38,9 +38,6 @@ std::vector<MinifyOptions> open_model(const std::string &path, const MinifyOptio
 /// it is said. Nothing if none fails; throws UserError if more than one does, or if none could be checked.
 std::optional<MinifyOptions> open_one_graph(const std::string &path, const MinifyOptions &options);
 
-/// The same, but throws UserError where none fails.
-MinifyOptions open_failing_graph(const std::string &path, const MinifyOptions &options);
-
 /// The part of the options that convert() takes.
 ConvertOptions convert_options(const MinifyOptions &options, ModelKind kind);
 

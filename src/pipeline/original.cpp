@@ -27,7 +27,7 @@ std::string why_it_passes(const Session &session, const FailureRate &rate) {
   if (rate.failed > 0)
     return "in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) + " runs; --need says " +
            std::to_string(session.options.repetition.need);
-  return "called " + counted(session.check.calls, "time") +
+  return "called " + counted(session.backend->traits().needs_several_calls ? session.check.calls : 1, "time") +
          (rate.runs > 1 ? " in each of " + std::to_string(rate.runs) + " runs" : "") +
          (session.check.mode == CheckMode::Run ? ", and raised nothing" : ", each time the same as eager") +
          let_pass_note(rate.verdict) + coverage_note(rate.verdict);

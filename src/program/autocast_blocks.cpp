@@ -31,7 +31,9 @@ std::optional<c10::IValue> known_value(const Value *value) {
     const auto taken = known_value(node->input());
     return taken ? known_value(node->blocks()[taken->toBool() ? 0 : 1]->outputs()[value->offset()]) : std::nullopt;
   }
-  if (!node->kind().is_aten() || !node->blocks().empty() || node->outputs().size() != 1 || node->inputs().empty())
+  // No tensor is made here, in the process that reduces: a model could ask for as much memory as it likes.
+  if (!node->kind().is_aten() || !node->blocks().empty() || node->outputs().size() != 1 || node->inputs().empty() ||
+      node->output()->type()->isSubtypeOf(*c10::TensorType::get()))
     return std::nullopt;
   std::vector<c10::IValue> stack;
   for (const Value *input : node->inputs()) {

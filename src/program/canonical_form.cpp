@@ -68,10 +68,26 @@ public:
       const auto &value = program_.inputs[i].value;
       types_[program_.graph->inputs()[i]] = value.isTensor() ? constant_form(value, false) : value.tagKind();
     }
-    return block_text(program_.graph->block());
+    const auto nodes = all_nodes(*program_.graph);
+    for (const Node *node : nodes) // in order: what shape() asks about operands is known then, however long a chain is
+      for (const Value *output : node->outputs())
+        shape(output);
+    return nodes.size() > most_nodes ? summary(nodes.size()) : block_text(program_.graph->block());
   }
 
 private:
+  /// A text is written by functions that call each other as deep as the graph is.
+  static constexpr size_t most_nodes = 1000;
+
+  std::string summary(size_t nodes) {
+    std::vector<const Value *> outputs(program_.graph->outputs().begin(), program_.graph->outputs().end());
+    sort_by_shape(outputs);
+    Digest digest;
+    for (const Value *output : outputs)
+      digest.add(shape(output));
+    return std::to_string(nodes) + " nodes, digest " + digest.text();
+  }
+
   /// Writes first the nodes that nothing reads, in their order, as each is there for its effect alone; then the
   /// outputs, sorted at the top level.
   std::string block_text(const Block *block) {

@@ -1,5 +1,6 @@
 #include "program/flat_graph.h"
 #include "program/surgery.h"
+#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
@@ -109,6 +110,9 @@ private:
   const bool before_ = torch::jit::getGraphExecutorOptimize();
 };
 
+/// Functions that call functions twice grow without bound, and they grow in the process that reduces.
+constexpr size_t most_nodes = 300'000;
+
 /// Level by level: what is pasted in has calls, tasks and blocks of its own.
 void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
   const auto prepare = [&] {
@@ -123,6 +127,8 @@ void inline_all(const std::shared_ptr<Graph> &graph, const ObjectPtr &self) {
       break;
     torch::jit::Inline(*graph);
     prepare();
+    if (all_nodes(*graph).size() > most_nodes)
+      throw CannotFlatten("its calls, inlined, are more than " + std::to_string(most_nodes) + " nodes");
   }
   if (any_node(graph->block(), is_call))
     throw CannotFlatten("the model calls something that cannot be inlined (recursion, or an object's method that is "

@@ -125,8 +125,12 @@ bool can_materialise(const c10::IValue &value) {
   std::vector<c10::IValue> leaves;
   flatten_value(value, leaves);
   return std::all_of(leaves.begin(), leaves.end(), [](const c10::IValue &leaf) {
-    if (leaf.isTensor()) // a oneDNN tensor cannot be saved, and one on the meta device has no values
-      return !leaf.toTensor().defined() || !(leaf.toTensor().is_mkldnn() || leaf.toTensor().is_meta());
+    if (leaf.isTensor() && leaf.toTensor().defined()) { // one of oneDNN cannot be saved, and a meta one has no values
+      const auto &tensor = leaf.toTensor();
+      return !tensor.is_mkldnn() && !tensor.is_meta() && !tensor.is_nested();
+    }
+    if (leaf.isTensor())
+      return true;
     return leaf.isInt() || leaf.isDouble() || leaf.isBool() || leaf.isString() || leaf.isNone() || leaf.isDevice() ||
            leaf.isComplexDouble() || leaf.isList(); // a list that is a leaf has numbers
   });

@@ -55,6 +55,19 @@ std::string head_of(const std::string &path) {
   return bytes;
 }
 
+/// The beginning of a text and its end, which is where torch.compile's programs say what they are.
+std::string ends_of(const std::string &path, std::string head) {
+  if (head.size() < most_of_a_head)
+    return head;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<size_t>(std::max<std::streamoff>(file.tellg(), 0));
+  const size_t rest = std::min(size - std::min(size, head.size()), size_t(1) << 16);
+  std::string tail(rest, '\0');
+  file.seekg(static_cast<std::streamoff>(size - rest));
+  file.read(tail.data(), static_cast<std::streamsize>(rest));
+  return head + tail;
+}
+
 bool any_record(const std::vector<std::string> &records, const std::string &part) {
   return std::any_of(records.begin(), records.end(),
                      [&](const auto &name) { return name.find(part) != std::string::npos; });
@@ -217,7 +230,7 @@ ModelKind kind_of_model(const std::string &path) {
   if (head.rfind("PK\x03\x04", 0) == 0)
     return kind_of_zip(path);
   if (is_text(head))
-    if (const auto kind = kind_of_text(path, head))
+    if (const auto kind = kind_of_text(path, ends_of(path, head)))
       return *kind;
   refuse(path, head);
 }

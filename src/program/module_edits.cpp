@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 namespace repro_minify {
@@ -103,6 +104,9 @@ void widen_dtype_arguments(Node *node) {
   const auto *schema = node->maybeSchema();
   if (!schema)
     return;
+  if ((schema->name() == "aten::view" && schema->overload_name() == "dtype") ||
+      schema->name() == "prims::view_of_dtype")
+    throw std::runtime_error("it reads the bits of a tensor as those of another dtype");
   for (size_t i = 0; i < node->inputs().size() && i < schema->arguments().size(); ++i) {
     if (schema->arguments()[i].name() != "dtype")
       continue;

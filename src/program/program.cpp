@@ -158,7 +158,7 @@ bool returns_alias(const c10::FunctionSchema &schema) {
 
 /// True if an in-place operator writes to `value`, itself or through views that their schema declares. A write to an
 /// element of a list does not count: TorchScript keeps it.
-bool is_written_to(const Value *value) {
+bool is_written_through(const Value *value) {
   for (const auto &use : value->uses()) {
     const auto *schema = use.user->maybeSchema();
     if (!schema || use.offset >= schema->arguments().size())
@@ -170,7 +170,7 @@ bool is_written_to(const Value *value) {
       return true;
     if (returns_alias(*schema) && value->type()->kind() != c10::TypeKind::ListType)
       for (const Value *output : use.user->outputs())
-        if (is_written_to(output))
+        if (is_written_through(output))
           return true;
   }
   return false;
@@ -180,7 +180,7 @@ void collect(Block *block, const std::set<c10::Symbol> &kinds, std::vector<Node 
   for (Node *node : block->nodes()) {
     for (Block *inner : node->blocks())
       collect(inner, kinds, found);
-    if (kinds.count(node->kind()) && node->outputs().size() == 1 && is_written_to(node->output()))
+    if (kinds.count(node->kind()) && node->outputs().size() == 1 && is_written_through(node->output()))
       found.push_back(node);
   }
 }

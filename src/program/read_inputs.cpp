@@ -165,8 +165,11 @@ at::Tensor make_tensor(const InputSpec &spec, bool requires_grad) {
   } else if (dtype == at::kBool) {
     tensor = at::randint(0, 2, spec.sizes, at::kBool);
   } else if (spec.range) {
-    tensor =
-        (at::rand(spec.sizes, at::kDouble) * (spec.range->second - spec.range->first) + spec.range->first).to(dtype);
+    const auto [least, end] = *spec.range;
+    tensor = (at::rand(spec.sizes, at::kDouble) * (end - least) + least).to(dtype);
+    // A draw just below the end may have been rounded to it.
+    const auto below = at::nextafter(at::full({}, end, dtype), at::full({}, least, dtype));
+    tensor = at::where(tensor >= end, below, tensor);
   } else {
     tensor = at::randn(spec.sizes, at::isComplexType(dtype) ? dtype : at::kFloat).to(dtype);
   }

@@ -31,7 +31,11 @@ void collect_nodes(auto *block, auto &nodes) {
 bool equal_tensors(const at::Tensor &a, const at::Tensor &b) {
   if (!a.defined() || !b.defined() || a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes())
     return a.defined() == b.defined() && !a.defined();
-  return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
+  try {
+    return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
+  } catch (const c10::Error &) { // a dtype that LibTorch compares no tensors of
+    return false;
+  }
 }
 
 /// True if a cut would make the same input of either value. Values that cannot be compared count as different.
@@ -186,7 +190,7 @@ private:
   void watch(const c10::IValue &value) {
     for_each_tensor(value, [&](const at::Tensor &tensor) {
       if (storage_of(tensor))
-        watch_.try_emplace(storage_of(tensor), tensor, version_of(tensor));
+        watch_.emplace(storage_of(tensor), std::make_pair(tensor, version_of(tensor)));
     });
   }
 
@@ -195,6 +199,7 @@ private:
     for (const auto &[storage, before] : watch_) {
       if (version_of(before.first) == before.second)
         continue;
+      cloner_.forget(storage); // tensors that share it may have counters of their own
       for (int value : holders_[storage])
         if (writers_[value].empty() || writers_[value].back() != position)
           writers_[value].push_back(position);
@@ -294,7 +299,7 @@ private:
   std::unordered_map<const Value *, c10::IValue> environment_;
   std::unordered_map<void *, std::set<int>> holders_; ///< storage -> values that live in it
   /// Storages that the running node reads, with their version before it ran.
-  std::map<void *, std::pair<at::Tensor, int64_t>> watch_;
+  std::multimap<void *, std::pair<at::Tensor, int64_t>> watch_;
   std::set<const Value *> written_lists_; ///< by the running node: lists have no version
   std::map<std::pair<int, int>, c10::IValue> seen_;
   std::map<int, c10::IValue> last_;

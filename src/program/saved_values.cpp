@@ -144,6 +144,8 @@ private:
       return tensor.item<c10::complex<double>>();
     if (tensor.is_floating_point())
       return tensor.item<double>();
+    if (tensor.scalar_type() == at::kUInt64 && tensor.view(at::kLong).item<int64_t>() < 0)
+      throw CannotRead("holds a number beyond 2^63, which TorchScript has no type for");
     return tensor.to(at::kLong).item<int64_t>();
   }
 

@@ -108,9 +108,21 @@ bool has_effects(const Node *node) {
   return writes(node) || node->hasSideEffects() || node->isNondeterministic();
 }
 
+namespace {
+
+bool is_container(const Value *value) {
+  return value->type()->cast<c10::ListType>() || value->type()->cast<c10::DictType>();
+}
+
+} // namespace
+
 bool is_written_to(const Value *value) {
-  return std::any_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use &use) {
+  return std::any_of(value->uses().begin(), value->uses().end(), [value](const torch::jit::Use &use) {
     const auto *schema = use.user->maybeSchema();
+    if (schema && is_container(value) &&
+        std::any_of(use.user->outputs().begin(), use.user->outputs().end(),
+                    [](const Value *part) { return is_container(part) && is_written_to(part); }))
+      return true;
     if (!schema || use.offset >= schema->arguments().size())
       return false;
     const auto *alias = schema->arguments()[use.offset].alias_info();

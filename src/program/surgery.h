@@ -57,7 +57,7 @@ void erase_inputs(torch::jit::Graph &graph, const std::vector<char> &gone);
 /// True if the operator writes to an operand, does anything beside giving a value, or may give another one next time.
 bool has_effects(const torch::jit::Node *node);
 
-/// True if any reader writes to `value`, by its schema.
+/// True if any reader writes to `value`, by its schema, or to a list or dictionary that it took out of it.
 bool is_written_to(const torch::jit::Value *value);
 
 // The way that a recorded run took through control flow, node by node.

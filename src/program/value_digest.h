@@ -23,7 +23,7 @@ std::string digest_of(const c10::IValue &value);
 /// "aten::add(aten::mul(a:float32, +f), a)": operators, the dtypes of inputs, and the arguments that are not the
 /// operator's default. No names, no sizes, no roles; a number only as None, 0, 1, -1, NaN, Inf, or its type and sign.
 /// The order of nodes, outputs and commutative operands is not in it, but that of what is done for its effect alone is.
-/// It tells bugs apart, as canonical_hash tells Programs apart.
+/// It tells bugs apart, as canonical_hash tells Programs apart. Beyond 1000 nodes it is their number and a digest.
 std::string canonical_form(const Program &program);
 
 /// The operators, nested blocks included, sorted, each once.

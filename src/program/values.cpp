@@ -26,8 +26,8 @@ namespace repro_minify {
 namespace {
 
 bool is_plain_strided(const at::Tensor &tensor) {
-  return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_quantized() && !tensor.is_conj() &&
-         !tensor.is_neg() && tensor.storage().nbytes() > 0;
+  return tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage() && !tensor.is_quantized() &&
+         !tensor.is_conj() && !tensor.is_neg() && tensor.storage().nbytes() > 0;
 }
 
 at::ScalarType widened(at::ScalarType type) {
@@ -145,6 +145,10 @@ at::Tensor SharedCloner::clone(const at::Tensor &tensor) {
   return result;
 }
 
+void SharedCloner::forget(void *storage) {
+  std::erase_if(storages_, [&](const auto &entry) { return entry.first.first == storage; });
+}
+
 c10::IValue SharedCloner::clone(const c10::IValue &value) {
   if (is_opaque_object(value))
     return copy_of_object(value);
@@ -215,6 +219,8 @@ std::string describe(const c10::IValue &value) {
   const auto &tensor = value.toTensor();
   if (!tensor.defined())
     return "None";
+  if (tensor.is_nested())
+    return dtype_name(tensor.scalar_type()) + " nested";
   std::string text = dtype_name(tensor.scalar_type()) + "[" + joined_numbers(tensor.sizes().vec()) + "]";
   if (tensor.layout() != at::kStrided) {
     std::ostringstream layout;

@@ -31,6 +31,8 @@ public:
   explicit SharedCloner(CloneOptions options = {}) : options_(options) {}
   c10::IValue clone(const c10::IValue &value);
   at::Tensor clone(const at::Tensor &tensor);
+  /// For who knows of a write that no version counter tells: the next clone of what lives there has other memory.
+  void forget(void *storage);
 
 private:
   CloneOptions options_;

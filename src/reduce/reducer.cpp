@@ -187,7 +187,9 @@ private:
   std::optional<size_t> who_leaps(size_t next) {
     const auto simplifies = [](const ReductionPass *pass) { return pass->goal == Goal::Simplicity; };
     const auto first = std::find_if(passes_.begin(), passes_.end(), simplifies);
-    const bool begins = checker_.tally().checks() == 0 && state_.order.operators <= most_operators_to_begin_with_a_leap;
+    const Tally &tally = checker_.tally(); // what a resumed search takes from the journal has been asked as well
+    const bool begins =
+        tally.checks() + tally.cached() == 0 && state_.order.operators <= most_operators_to_begin_with_a_leap;
     if (checker_.goal().wanted.kind != FailureKind::Hang || first == passes_.end() ||
         !(begins || simplifies(passes_[next])) || !std::exchange(may_leap_, false))
       return std::nullopt;

@@ -100,6 +100,14 @@ bool is_of_this_run(const std::string &path) {
   return before == lay_there_before().end() || !(before->second == Mark{status.st_dev, status.st_ino, status.st_ctim});
 }
 
+void require_no_result(const std::string &path, const std::string &folder) {
+  std::error_code unknown;
+  for (const char *name : result_names)
+    if (fs::equivalent(path, folder + "/" + name, unknown))
+      throw UserError(path + ": would be written over, since the results have a file of that name; name another folder "
+                             "with -o");
+}
+
 void remove_earlier_results(const std::string &folder) {
   if (!has_journal(folder))
     return;

@@ -14,6 +14,8 @@ void begin_results(const std::string &folder);
 void lock_results(const std::string &folder);
 /// True for a regular file that this run has written: not the one that lay there before.
 bool is_of_this_run(const std::string &path);
+/// Throws UserError if the file is one that results in the folder would be written over, by its name.
+void require_no_result(const std::string &path, const std::string &folder);
 /// Removes what an earlier run left, by its names, if a journal says that there was one. Other files stay.
 void remove_earlier_results(const std::string &folder);
 

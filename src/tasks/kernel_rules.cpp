@@ -63,8 +63,8 @@ using Program = std::vector<sock_filter>;
 constexpr const char *refused =
     "io_uring_setup io_uring_enter io_uring_register ptrace bpf userfaultfd process_vm_readv keyctl add_key "
     "process_vm_writev request_key perf_event_open mount umount2 unshare setns kexec_load init_module "
-    "finit_module chroot pivot_root open_by_handle_at reboot swapon settimeofday clock_settime sethostname "
-    "setdomainname";
+    "finit_module delete_module kexec_file_load chroot pivot_root open_by_handle_at reboot swapon swapoff acct "
+    "quotactl settimeofday clock_settime clock_adjtime sethostname setdomainname";
 
 /// The system calls that change a file's owner or attributes. Landlock does not refuse them, so that a model could hand
 /// any file of its user to other users. The calls setxattrat, removexattrat and file_setattr are given by number, since
@@ -82,7 +82,7 @@ constexpr const char *left_undone = "chmod fchmod fchmodat 452 utime utimes futi
 constexpr const char *between_programs =
     "shmget shmat shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl mq_open mq_unlink";
 
-/// A system call that may change another process than the caller, and which of its arguments names that process.
+/// A system call that may change another process than the caller, and which of its arguments names it; 0 is the caller.
 struct AboutProcess {
   int call;
   unsigned argument;
@@ -113,6 +113,12 @@ void refuse_what_concerns_others(scmp_filter_ctx filter) {
   for (const auto &[call, argument] : about_processes)
     require(seccomp_rule_add(filter, no, call, 1, SCMP_CMP(argument, SCMP_CMP_NE, 0)));
   require(seccomp_rule_add(filter, no, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_NE, 0), SCMP_A2(SCMP_CMP_NE, 0)));
+  // 0 is the caller, but of these it is all that the caller's user or group runs.
+  constexpr scmp_datum_t ioprio_group = 2, ioprio_user = 3;
+  for (const scmp_datum_t whose : {scmp_datum_t(PRIO_PGRP), scmp_datum_t(PRIO_USER)})
+    require(seccomp_rule_add(filter, no, SCMP_SYS(setpriority), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, whose)));
+  for (const scmp_datum_t whose : {ioprio_group, ioprio_user})
+    require(seccomp_rule_add(filter, no, SCMP_SYS(ioprio_set), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, whose)));
   for (const unsigned long request : refused_ioctls) // the kernel looks at these bits alone
     require(seccomp_rule_add(filter, no, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, request)));
 }
@@ -143,9 +149,9 @@ Program compiled(UnixSockets unix_sockets) {
     refuse_peers(filter.get());
   // No child may take off the mark of mark_as_check().
   require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 2,
-                           SCMP_A1(SCMP_CMP_EQ, RLIMIT_RTTIME, 0), SCMP_A2(SCMP_CMP_NE, 0, 0)));
+                           SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, RLIMIT_RTTIME), SCMP_A2(SCMP_CMP_NE, 0, 0)));
   require(seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(setrlimit), 1,
-                           SCMP_A0(SCMP_CMP_EQ, RLIMIT_RTTIME, 0)));
+                           SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, RLIMIT_RTTIME)));
   const int file = memfd_create("filter", MFD_CLOEXEC);
   require(file < 0 ? -errno : 0);
   require(seccomp_export_bpf(filter.get(), file));

@@ -45,6 +45,8 @@ std::string ask_for_name(const std::string &path) {
       limits);
   if (job_end.ending == Ending::Threw)
     throw UserError("--backend plugin:" + path + ": cannot be used: " + job_end.message);
+  if (job_end.ending == Ending::Killed)
+    throw std::runtime_error("--backend plugin:" + path + ": what asked for its name was killed; try again");
   return job_end.reply;
 }
 

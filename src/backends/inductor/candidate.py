@@ -11,6 +11,7 @@ import random
 import resource
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the parent must not touch CUDA: its children could not
@@ -40,7 +41,7 @@ from fx_call import Call
 from fx_compiled import FxCompiled, FxOfInputs
 from fx_graph import Uncovered
 from loops import end_loops
-from module import make_module, named_tensors
+from module import SOURCE_NAME, make_module, named_tensors
 from recipe import written
 from simplifications import remember_simplifications
 
@@ -367,8 +368,18 @@ class Candidate:
         except MemoryError:
             return {"memory": True}, []
         except Exception as error:
+            if is_pythons_own(error):
+                return {"cannot": f"Python raises what TorchScript does not: {first_sentence(error)}"}, []
             lacked = lacked_means(error)
             return {"unanswered" if lacked else "raised": lacked or first_sentence(error)}, []
+
+
+def is_pythons_own(error):
+    """True for an error of a number in the Python that was made of TorchScript: there 1 / 0 is inf, and sqrt(-1) NaN."""
+    if not isinstance(error, (ZeroDivisionError, OverflowError, ValueError)):
+        return False
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename == SOURCE_NAME
 
 
 def program_of(header, blobs):

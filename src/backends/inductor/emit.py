@@ -38,6 +38,7 @@ class Literals:
     def __init__(self, keeps_grad):
         self.keeps_grad = keeps_grad
         self.storages = {}
+        self.shared = set()  # places of memory that several inputs lie in
 
     def expression(self, name, formula, tensor):
         grad = ".requires_grad_()" if self.keeps_grad and tensor.requires_grad else ""
@@ -110,14 +111,19 @@ class Repro:
 
     def __init__(self, script, inputs, facts):
         self.facts = facts
-        self.inputs = [[self.variable(name) if role == "input" else name, role, *rest] for name, role, *rest in inputs]
+        given = {name for name, role, *_ in inputs if role == "input"}
+        self.inputs = [
+            [self.variable(name, given) if role == "input" else name, role, *rest] for name, role, *rest in inputs
+        ]
         self.script = script
         self.read_program(script)
         self.literals = self.make_literals()
 
     @staticmethod
-    def variable(name):
-        return name + "_0" if name in TAKEN else name
+    def variable(name, given=()):
+        while name in TAKEN or (name.endswith("_0") and name in given and name.removesuffix("_0") in TAKEN):
+            name += "_0"
+        return name
 
     def read_program(self, script):
         tensors = {name for name, _ in named_tensors(script)}
@@ -128,6 +134,8 @@ class Repro:
     def make_literals(self):
         """name: expression; None when they are too long, or cannot be written down."""
         arguments, attributes = self.literals_of(self.facts["grad"]), self.literals_of(self.facts["grad"])
+        places = [tensor.untyped_storage().data_ptr() for *_, tensor in self.inputs if tensor.layout == torch.strided]
+        arguments.shared = attributes.shared = {place for place in places if places.count(place) > 1}
         texts = {}
         try:
             for name, role, formula, tensor in self.inputs:  # arguments and attributes stand in functions of their own

@@ -31,7 +31,10 @@ class TypedLiterals(Literals):
 
     def expression(self, name, formula, tensor):
         place = tensor.untyped_storage().data_ptr()
-        if (place and place in self.storages) or (formula and formula["kind"].startswith("rand")):
+        memory = tensor.untyped_storage().nbytes()
+        is_part = tensor.storage_offset() != 0 or memory != tensor.numel() * tensor.element_size()
+        lacks_others = place in self.shared and is_part  # which are taken out of what is written for this one
+        if (place and place in self.storages) or lacks_others or (formula and formula["kind"].startswith("rand")):
             return super().expression(name, formula, tensor)
         try:
             text = tensor_text(tensor.detach())
@@ -207,5 +210,10 @@ def draws(node):
     """True if a call takes numbers from a generator."""
     if isinstance(node.target, torch._ops.OpOverload):
         return torch.Tag.nondeterministic_seeded in node.target.tags
+    if node.op == "get_attr" and isinstance(body := node.meta.get("graph"), torch.fx.Graph):
+        return any(map(draws, body.nodes))
     name = fx_effects.called_name(node)
-    return node.op in ("call_method", "call_function") and ("dropout" in name or fx_effects.is_seeded(name))
+    return node.op in ("call_method", "call_function") and (
+        any(word in name for word in ("dropout", "gumbel", "fractional", "multi_head", "lowrank"))
+        or fx_effects.is_seeded(name)
+    )

@@ -49,7 +49,9 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         return torch.nn.functional.interpolate, interpolation(name, args)
     if name == "convolution" and overload == "default" and len(args) == 9 and not kwargs:
         *first, transposed, output_padding, groups = args
-        plain = transposed is False and not any(output_padding) and len(args[3]) in (1, 2, 3)
+        sizes = sizes_of(args[1])  # of the weight; one number stands for all of a list in the operator, not in conv2d
+        fits = sizes is None or len(sizes) == len(args[3]) + 2
+        plain = transposed is False and not any(output_padding) and fits and len(args[3]) in (1, 2, 3)
         if plain:
             return getattr(aten, f"conv{len(args[3])}d").default, ((*first, groups), {})
     if name in ("layer_norm", "group_norm") and len(args) == 6 and not kwargs:
@@ -58,9 +60,9 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         value, weight, bias, mean, variance, *rest, cudnn = args
         if cudnn is torch.backends.cudnn.enabled or not torch.cuda.is_available():
             return torch.nn.functional.batch_norm, ((value, mean, variance, weight, bias, *rest), {})
-    if name in SAME_ARGUMENTS and overload == "default":
+    if name in SAME_ARGUMENTS and overload == "default" and not kwargs and not (name == "hardtanh" and bounds_cross(args)):
         given = tuple(map(one_for_all, args)) if name.startswith("max_pool") else args
-        return getattr(torch.nn.functional, name), (given, kwargs)
+        return getattr(torch.nn.functional, name), (given, {})
     if name in OTHER_NAMES and overload == "default" and not kwargs and not pools_to_one(name, args):
         given = args if name == "affine_grid_generator" else tuple(map(one_for_all, args))
         return getattr(torch.nn.functional, OTHER_NAMES[name]), (given, {})
@@ -76,7 +78,8 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         return getattr(torch, name), arguments
     if name == "lift_fresh_copy":
         return aten.clone.default, arguments
-    if name in LOSSES and overload == "default" and not kwargs:
+    broadcasts = name == "binary_cross_entropy" and sizes_of(args[0]) != sizes_of(args[1])  # F refuses it
+    if name in LOSSES and overload == "default" and not kwargs and not broadcasts:
         return getattr(torch.nn.functional, name.removesuffix("_nd").replace("cross_entropy_loss", "cross_entropy")), (
             (args[:2], loss(LOSSES[name], args)))  # fmt: skip
     if name == "_to_copy" and len(args) == 1 and set(kwargs) == {"dtype"}:
@@ -88,6 +91,21 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         if "Scalar" in packet.overloads():
             return packet.Scalar, arguments
     return target, arguments
+
+
+def bounds_cross(args: tuple[Any, ...]) -> bool:
+    """True for what F.hardtanh refuses, and the operator takes."""
+    low, high = (*args[1:3], *(-1.0, 1.0)[len(args[1:3]) :])
+    return not (type(low) in (int, float) and type(high) in (int, float) and low < high)
+
+
+def sizes_of(value: Any) -> tuple[int, ...] | None:
+    """None where they are not known."""
+    if not isinstance(value, Node):
+        return None
+    example = value.meta.get("example_value", value.meta.get("val"))
+    known = value.meta.get("sizes", getattr(example, "shape", None))
+    return None if known is None else tuple(known)
 
 
 def one_for_all(value: Any) -> Any:
@@ -104,14 +122,14 @@ def pools_to_one(name: str, args: tuple[Any, ...]) -> bool:
 def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None:
     """The call of torch.nn.functional that takes what an operator takes in another order, or by other words."""
     functions = torch.nn.functional
-    if name == "constant_pad_nd":
+    if name == "constant_pad_nd" and (len(args) < 3 or exact_as_float(args[2])):
         return functions.pad, (args[:2], {"value": args[2]} if args[2:] and str(args[2]) not in ("0", "0.0") else {})
-    if name == "embedding" and not any(args[3:]):
+    if name == "embedding" and not any(args[3:]) and not (args[2:] and beyond(args[0], args[2])):
         return functions.embedding, ((args[1], args[0]), {"padding_idx": args[2]} if args[2:] and args[2] >= 0 else {})
     if name == "grid_sampler" and args[2] in range(3) and args[3] in range(3):
         mode, border = SAMPLES[args[2]], BORDERS[args[3]]
         return functions.grid_sample, (args[:2], {"mode": mode, "padding_mode": border, "align_corners": args[4]})
-    if name == "instance_norm":
+    if name == "instance_norm" and args[5] is False:  # F refuses one value a channel, which the operator takes
         value, weight, bias, mean, variance, *rest, _ = args
         return functions.instance_norm, ((value, mean, variance, weight, bias, *rest), {})
     if name == "elu" and len(args) < 3:
@@ -119,6 +137,17 @@ def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None
     if name in INTERPOLATIONS and len(args) == 2:
         return functions.interpolate, interpolation(name, (*args, None))
     return None
+
+
+def beyond(weight: Any, row: int) -> bool:
+    """True for a row that is not sure to be there: F.embedding refuses it, and the operator takes it."""
+    sizes = sizes_of(weight)
+    return row >= 0 and (not sizes or row >= sizes[0])
+
+
+def exact_as_float(value: Any) -> bool:
+    """True for a number that F.pad, which takes a float, leaves as it is."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= 2**53)
 
 
 def interpolation(name: str, args: tuple[Any, ...]) -> Arguments:

@@ -97,7 +97,7 @@ def writes_by_argument(node: Node) -> bool:
         bound = inspect.signature(target).bind(*node.args, **node.kwargs).arguments
     except (TypeError, ValueError):
         return True
-    return bool(bound.get("inplace")) or bound.get("max_norm") is not None
+    return bool(bound.get("inplace")) or bound.get("max_norm") is not None or bound.get("out") is not None
 
 
 def is_in_place(node: Node) -> bool:

@@ -296,7 +296,7 @@ class Expressions:
     def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
         """A subscript in the place of slice, select, index and the size of one dimension."""
         dim = args[1] if len(args) > 1 else 0
-        if name == "aten.index.Tensor" and isinstance(dim, (list, tuple)) and dim:
+        if name == "aten.index.Tensor" and isinstance(dim, (list, tuple)) and any(map(has_dimensions, dim)):
             places = tuple(slice(None) if index is None else index for index in dim)
             return self.subscript(args[0], places if len(places) > 1 else places[0])
         if name == "aten.sym_size.int" and type(dim) is int and len(args) == 2:
@@ -314,6 +314,11 @@ class Expressions:
             part = slice(None if start == 0 else start, None if stop == LAST else stop, None if step == 1 else step)
             return self.subscript(args[0], (*before, part) if dim else part)
         return None
+
+
+def has_dimensions(index: Any) -> bool:
+    """False for an index that is known to be 0-d: x[i] of one is a view of x, where the operator copies."""
+    return index is not None and fx_aten.sizes_of(index) != ()
 
 
 def named_results(node: Node) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class Bodies:
         self.names: dict[Node, str] = {}
         self.lines: list[str] = []
         self.classes: list[str] = []
+        self.nested_has_classes = False
         self.imports: set[str] = set()
         for node in calls:
             if operator_name(node) == AUTOGRAD:
@@ -73,14 +74,22 @@ class Bodies:
     def keep(self, text: Any) -> None:
         """Keeps what a text wants around it."""
         self.imports.update(text.imports)
-        if text.classes and self.classes:
+        if text.classes:
+            self.take_classes(text.classes)
+
+    def take_classes(self, lines: list[str]) -> None:
+        """Refuses those of a nested graph beside others: each graph names its own from the beginning."""
+        if self.classes:
             raise NoForm("an autograd.Function in several nested graphs")
-        self.classes += text.classes
+        self.classes += lines
+        self.nested_has_classes = True
 
     def add_class(self, node: Node, taken: set[str]) -> None:
         forward, backward = bodies_of(node)
         if node.kwargs.get("dirty_idx"):
             raise NoForm("an autograd.Function that marks what it writes")
+        if self.nested_has_classes:
+            raise NoForm("an autograd.Function beside one in a nested graph")
         name = fx_names.unique("Function", taken)
         self.names[forward] = self.names[backward] = name
         lines = [f"class {name}(torch.autograd.Function):"]

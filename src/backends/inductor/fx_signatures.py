@@ -201,7 +201,8 @@ METHODS = set(
     "gather scatter scatter_add index_add split chunk unbind type_as new_zeros new_ones new_full new_empty item "
     "diagonal roll prod std var flip sort topk numel size".split()
 )
-FUNCTIONAL = {"layer_norm", "group_norm", "embedding"}  # torch has them too, and does not document them there
+# torch has them too, and does not document them there. (F.group_norm refuses one value a channel, which that takes.)
+FUNCTIONAL = {"layer_norm", "embedding"}
 WRITTEN_IN_PYTHON = {"split"}  # methods in Python that take the same
 
 
@@ -212,6 +213,8 @@ def public_form(overload: torch._ops.OpOverload, arguments: Arguments) -> Public
     signature = of_schema(schema)
     if name == "copy_":
         return PublicForm(True, name)
+    if name.startswith("index_put") and None in arguments[0][1]:  # Python's binding takes no None
+        return None
     if overload.namespace != "aten" or name.startswith("_") or is_ambiguous(name, signature, arguments):
         return None
     if any(map(is_reduction, signature)) or name == "to" and any(p.name == "layout" for p in signature):

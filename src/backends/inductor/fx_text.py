@@ -330,7 +330,8 @@ class Writer:
                 tree = ast.Assign([target], value, lineno=1)
         elif self.is_update(node):
             name, value = self.expressions.value(node.args[0]), self.expressions.value(node.args[1])
-            if isinstance(name, ast.Name):
+            # A name that the function does not own cannot be assigned to in it.
+            if isinstance(name, ast.Name) and node.args[0].op != "get_attr":
                 tree = ast.AugAssign(name, sign(node), value)
             else:  # `self.weight += 1` would set the attribute of the module too
                 tree = ast.Expr(ast.Call(ast.Attribute(name, f"__{function_name(node)}__", ast.Load()), [value], []))

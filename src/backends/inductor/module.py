@@ -8,12 +8,15 @@ from calls import attribute_name, graph_of
 from translate import MODULES, translate
 
 
+SOURCE_NAME = "<candidate>"
+
+
 def make_module(script):
     """(nn.Module, its forward's source): the same parameters and buffers, the operators as Python."""
     lines, constants = translate(script)
     space = {"torch": torch, **{name: importlib.import_module(name) for name in MODULES}}
     source = "\n".join(["class Repro(torch.nn.Module):", *lines])
-    exec(compile(source, "<candidate>", "exec"), space)
+    exec(compile(source, SOURCE_NAME, "exec"), space)
     module = space["Repro"]()
     for name, parameter in script.named_parameters():
         module.register_parameter(attribute_name(name), torch.nn.Parameter(parameter.detach(), parameter.requires_grad))

@@ -145,6 +145,8 @@ class Writer:
         if isinstance(value, torch.device):
             return {"device": str(value)}
         if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+            if value not in NUMBERS:
+                raise CannotSend(f"a result that is {value}")
             return {"int": NUMBERS[value]}
         if isinstance(value, list):
             return {"list": [self.value(part) for part in value]}

@@ -71,6 +71,8 @@ def same(a: torch.Tensor, b: torch.Tensor) -> bool:
         return False
     if a.layout != torch.strided or a.is_quantized:
         return bool(torch.equal(a.to_dense() if not a.is_quantized else a, b.to_dense() if not b.is_quantized else b))
+    if a.dtype is torch.complex32:
+        return same(torch.view_as_real(a), torch.view_as_real(b))
     if a.is_floating_point() or a.is_complex():
         numbers = [torch.where(x.isnan(), 0, x) for x in (a, b)]
         return bool(torch.equal(*numbers) and torch.equal(a.isnan(), b.isnan()))

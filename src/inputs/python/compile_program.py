@@ -9,6 +9,7 @@ import ast
 import importlib
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,8 +34,11 @@ from unregistered import refusal, refuse_unregistered
 
 INDUCTOR = "torch._inductor.config"
 CONFIGS = (INDUCTOR, "torch._dynamo.config", "torch._functorch.config", "torch.fx.experimental._config")
-# Parts of the names of entries that no result depends on: where files lie, and what a compilation keeps.
-INDIFFERENT = ("debug_dir_root", "store_cubin", "cache", "repro_", "compile_threads", "trace.", "log", "data_ptr")
+# Entries that no result depends on: where files lie, and what a compilation keeps or says of itself.
+INDIFFERENT = re.compile(
+    r"^trace\.|((?<!l1_)cache|caches)$|remote_cache|cache_(dir|config|precompile)|cacheable|skip_cache|worker_log"
+    r"|log_?path|logging|log_tlparse|log_final|store_cubin|debug_dir_root|compile_threads|repro_|data_ptr"
+)
 
 
 class Reader(InputReader):
@@ -104,7 +108,7 @@ def config_words(entries: list[tuple[str, str, Any]], loaded: Loaded) -> None:
         except AttributeError:
             loaded.notes.append(f"{module_name}.{key}: torch {torch.__version__} has no such entry")
             continue
-        if usual == value or any(word in key for word in INDIFFERENT):
+        if usual == value or INDIFFERENT.search(key):
             continue
         if module_name == INDUCTOR:
             loaded.inductor_config.append(f"{key}={value if isinstance(value, str) else repr(value)}")

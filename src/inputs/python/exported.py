@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch.export.graph_signature import InputKind
 from torch.export._tree_utils import reorder_kwargs
 
 from loaded import Loaded
@@ -17,7 +18,7 @@ from unregistered import refuse_unregistered
 def read(path: str, seed: int, inputs: str | None = None) -> Loaded:
     """`inputs` names a file of inputs that are taken in the place of its own."""
     program, absent = loaded_from(path)
-    loaded = Loaded(flat_module(program), (), names=list(program.graph_signature.user_inputs))
+    loaded = Loaded(flat_module(program), (), names=input_names(program))
     loaded.dynamic = dynamic_dimensions(program)
     take_inputs(loaded, program, seed, inputs)
     without_stand_ins(loaded, absent)
@@ -57,7 +58,7 @@ def take_inputs(loaded: Loaded, program: Any, seed: int, inputs: str | None) -> 
 
 def given_inputs(program: Any, path: str) -> tuple[Any, ...]:
     """The leaves of what was saved: arguments in order, by name, or both. Raises Refused for what is none."""
-    names = list(program.graph_signature.user_inputs)
+    names = input_names(program)
     try:
         saved = torch.load(path, weights_only=True)
         if isinstance(saved, dict) and set(saved) == set(names):
@@ -98,8 +99,14 @@ def texts_inside(path: str) -> list[str]:
     return texts
 
 
+def input_names(program: Any) -> list[str]:
+    """Returns the names of the arguments, of those too that were exported as constants: graph_signature.user_inputs
+    has their values in the place of names."""
+    return [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind is InputKind.USER_INPUT]
+
+
 def placeholders(program: Any) -> list[Any]:
-    wanted = set(program.graph_signature.user_inputs)
+    wanted = set(input_names(program))
     return [node for node in program.graph.nodes if node.op == "placeholder" and node.name in wanted]
 
 

@@ -88,6 +88,8 @@ def sizes_of(value: Any) -> tuple[int, ...]:
 
 
 def drawn_like(value: torch.Tensor) -> torch.Tensor:
+    if value.dtype.is_floating_point and value.dtype.itemsize == 1:
+        return torch.randn(sizes_of(value)).to(value.dtype)
     draw = torch.randn if value.dtype.is_floating_point or value.dtype.is_complex else torch.ones
     return draw(sizes_of(value), dtype=value.dtype)
 

@@ -86,6 +86,8 @@ def in_child(work: Callable[[], T]) -> T:
 def end(pid: int) -> int:
     """Its wait status. What has ended already is not changed by the signal."""
     try:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # what it has started, too; it may not lead its group yet
         os.kill(pid, signal.SIGKILL)
         return os.waitpid(pid, 0)[1]
     except (ProcessLookupError, ChildProcessError):  # the user's program ignores SIGCHLD
@@ -141,7 +143,9 @@ def generators_kept() -> Iterator[None]:
     numpy = sys.modules.get("numpy")
     state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
     level = forward_ad._current_level
-    with torch.random.fork_rng():
+    # To ask a device that the program has not used for its generator's state would begin to use it.
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    with torch.random.fork_rng(devices=devices):
         try:
             yield
         finally:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import BadInput, ReproMinifyError
+from .errors import BadInput, ReproMinifyError, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -43,16 +44,18 @@ def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
     from .saving import save_failing, save_inputs
     from .tracing import copies
 
-    folder.mkdir(parents=True, exist_ok=True)
-    save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
-    saved = save_graphs(module, (args, kwargs), folder, {})
-    if saved.refused or saved.problem or len(saved.programs) != 1:
-        for left in [*folder.glob("program*.py"), *folder.glob("data*.pt")]:
-            left.unlink()
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
+        saved = save_graphs(module, (args, kwargs), folder, {})
+        if saved.refused or saved.problem or len(saved.programs) != 1:
+            for left in [*folder.glob("program*.py"), *folder.glob("data*.pt")]:
+                left.unlink()
         save_failing(module, (args, kwargs), folder)
     except ReproMinifyError as error:
         return Recorded(folder, str(error))
+    except Exception as error:  # the user's program goes on, whatever cannot be copied or written
+        return Recorded(folder, first_line(error))
     return Recorded(folder)
 
 
@@ -72,18 +75,27 @@ def capture(
     if not force and root.exists() and any(root.iterdir()):
         raise BadInput(f"{root}: exists and is not empty; give another folder, or force=True to write into it")
 
-    @torch._dynamo.disable
-    def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if len(captured) >= calls or torch.jit.is_tracing():
-            return
-        handles.pop().remove()  # what is recorded is the module without it
-        try:
-            captured.append(record(called, args, kwargs, root / f"call-{len(captured) + 1}"))
-        finally:
-            handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+    one_at_a_time = threading.Lock()
 
-    handles = [module.register_forward_pre_hook(before, with_kwargs=True)]
+    @torch._dynamo.disable
+    def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
+        nonlocal handle
+        if len(captured) >= calls or torch.jit.is_tracing() or not one_at_a_time.acquire(blocking=False):
+            return  # a call in another thread meanwhile is not recorded, nor is one that the recording makes
+        try:
+            handle.remove()  # what is recorded is the module without it
+            captured.append(record(called, args, kwargs or {}, root / f"call-{len(captured) + 1}"))
+        finally:
+            handle = hook()
+            one_at_a_time.release()
+
+    def hook() -> Any:
+        """Before the user's own hooks: those run again when the module is recorded."""
+        return module.register_forward_pre_hook(before, with_kwargs=True, prepend=True)
+
+    handle = hook()
     try:
         yield captured
     finally:
-        handles.pop().remove()
+        with one_at_a_time:
+            handle.remove()

@@ -31,6 +31,7 @@ from .graph_program import save_graph
 from .graphs import Graph
 from .minifying import minify, with_found
 from .options import MinifyOptions, arguments_of
+from .original import how_of
 from .registered import lines_for, modules_for
 from .result import Result
 from .verdict import Verdict
@@ -128,7 +129,10 @@ class CheckedGraph:
         _report.graphs += 1
         self.number = _report.graphs
         self.graph, self.examples, self.mode = graph, examples, mode
-        self.raises = options.pop("on_failure", "eager") == "raise"
+        on_failure = options.pop("on_failure", "eager")
+        if on_failure not in ("eager", "raise"):
+            raise BadInput(f'on_failure={on_failure!r}: give "eager" or "raise"')
+        self.raises = on_failure == "raise"
         self.minify = options.pop("minify", "now" if self.raises else "exit")
         if self.minify not in ("exit", "now", False):
             raise BadInput(f'minify={self.minify!r}: give "exit", "now" or False')
@@ -145,13 +149,15 @@ class CheckedGraph:
 
     def compiled(self) -> Callable[..., Any]:
         """After the check, as a compiler may crash; where Dynamo was (symbols), and with what Dynamo keeps as it is."""
-        patches = torch._inductor.list_mode_options(self.mode) if self.mode else None
+        patches = torch._inductor.list_mode_options(self.mode) if self.mode else {}
+        how = how_of(self.options)
+        patches |= how.config | (torch._inductor.list_mode_options(how.mode) if how.mode else {})
         from torch._inductor.compile_fx import compile_fx
 
         with tracing(self.context):
             return cast(
                 Callable[..., Any],
-                preserve_global_state(compile_fx)(self.graph, self.examples, config_patches=patches),
+                preserve_global_state(compile_fx)(self.graph, self.examples, config_patches=patches or None),
             )
 
     def fails(self, args: Sequence[Any]) -> bool:
@@ -254,6 +260,8 @@ def minify_and_say(number: int, model: Path, options: dict[str, Any]) -> str:
         said = f"{result.repro}\n{result.program}"
     except (ReproMinifyError, OSError) as error:
         said = f"{model}, which was not minified: {error}"
+        log.warning("graph %d is in %s", number, said)
+        return said
     log.warning("graph %d is minified in %s", number, said)
     return said
 

@@ -64,10 +64,15 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
 
     Raises DoesNotFail, BadInput, EagerNotReproducible, InternalError, CannotStart, with the program's sentence.
     """
+    options = cast(MinifyOptions, {name: value for name, value in options.items() if value is not None})
     quiet = bool(options.get("quiet"))
     if is_path(model) and (inputs is None or is_path(inputs)):
         return reduce_program((model, inputs, backend, Path(), options), quiet)
+    if "output" not in options and options.get("resume"):
+        raise BadInput("resume=True: give output, the folder of the run that is to go on")
     output = Path(os.fspath(options["output"])) if "output" in options else free_folder(Path(stem_of(model)))
+    if not output.name:
+        raise BadInput(f'output="{output}": give a folder with a name; what is reduced is written beside it')
     failing = folder_of_failing(output)
     if failing.exists() and not (options.get("force") or options.get("resume")):
         raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
@@ -80,7 +85,8 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
     try:
         return reduce_model(asked, quiet)
     except ReproMinifyError as error:
-        if not existed and not getattr(error, "graphs", ()):  # nothing came of it
+        begun = (output / "journal.jsonl").exists()  # a run that can go on needs its model
+        if not existed and not begun and not getattr(error, "graphs", ()):  # nothing came of it
             shutil.rmtree(failing, ignore_errors=True)
             error.args = (str(error).replace(str(failing / "failing.pt"), stem_of(model)),)  # no file that is gone
         raise

@@ -80,6 +80,10 @@ class How:
     mode: str | None = None  # of torch.compile
     dynamic: bool | None = None
     config: Mapping[str, Any] = field(default_factory=dict)  # entries of torch._inductor.config
+    tolerance: float | None = None  # None: PyTorch's own
+    only_results: bool = False  # neither buffers nor what is left in the inputs
+    ignores_whole_numbers: bool = False
+    only_runs: bool = False  # nothing is compared
 
 
 def parsed(value: Any) -> Any:
@@ -104,7 +108,17 @@ def how_of(options: Mapping[str, Any]) -> How:
     config = {key: value for key, value in entries.items() if key not in OF_COMPILE}
     grad = bool(options.get("grad")) and not options.get("only_fwd")
     dynamic = options.get("dynamic", entries.get("dynamic"))
-    return How(grad, dtype, entries.get("mode"), dynamic, config)
+    return How(
+        grad,
+        dtype,
+        entries.get("mode"),
+        dynamic,
+        config,
+        tolerance=options.get("tol"),
+        only_results=bool(options.get("only_fwd")),
+        ignores_whole_numbers=bool(options.get("ignore_non_fp")),
+        only_runs=options.get("check") == "run",
+    )
 
 
 def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
@@ -125,8 +139,9 @@ def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.
         with torch.set_grad_enabled(how.grad), casts:
             torch.manual_seed(SEED)
             results = tensors_in(call(*given[0], **given[1]))
-        buffers = list(getattr(call, "buffers", tuple)())
-        found = [x.detach() for x in [*results, *tensors_in(given), *buffers]]
+        buffers = [] if how.only_results else list(getattr(call, "buffers", tuple)())
+        left = [] if how.only_results else tensors_in(given)
+        found = [x.detach() for x in [*results, *left, *buffers]]
         if buffers:  # they are put back, and a result may be one
             found = [x.clone() for x in found]
         sources = [x for x in results if x.requires_grad]
@@ -158,7 +173,7 @@ def in_float64(
         other = copy.deepcopy(call).double() if isinstance(call, torch.nn.Module) else call
         given = pytree.tree_map(wide, arguments)
         with wide_mode or Wide():
-            return ran(other, given, How(how.grad, None, None))
+            return ran(other, given, How(how.grad, None, None, only_results=how.only_results))
     except Exception:
         return None  # then eager alone is asked, as PyTorch does
 
@@ -191,11 +206,18 @@ def without_casts(names: list[str]) -> list[str]:
     return [name for name in names if name != "aten::_to_copy"]
 
 
-def difference(expected: list[torch.Tensor], found: list[torch.Tensor], exact: list[torch.Tensor] | None) -> str:
+def difference(
+    expected: list[torch.Tensor],
+    found: list[torch.Tensor],
+    exact: list[torch.Tensor] | None,
+    how: How = How(grad=False, autocast=None),  # noqa: B008  (it is frozen)
+) -> str:
     """Returns what differs by the rule of PyTorch's own minifier, which takes what is nearer to float64 for right; an
-    empty string if nothing does."""
+    empty string if nothing does, or nothing is to be compared."""
     from torch._dynamo.utils import same
 
+    if how.only_runs:
+        return ""
     if len(expected) != len(found):
         return f"{len(found)} values, in eager {len(expected)}"
     references = exact if exact and len(exact) == len(expected) else [None] * len(expected)
@@ -209,10 +231,12 @@ def difference(expected: list[torch.Tensor], found: list[torch.Tensor], exact: l
             return f"value {i} has the shape {list(b.shape)}, in eager {list(a.shape)}"
         if has_other_nans(a, b, reference):
             return f"value {i} is another (NaN is in other places)"
-        tolerance = torch._dynamo.config.repro_tolerance
+        tolerance = how.tolerance or torch._dynamo.config.repro_tolerance
+        if how.ignores_whole_numbers and not (a.is_floating_point() or a.is_complex()):
+            continue
         if not same(a, b, reference, tol=tolerance, equal_nan=True, exact_dtype=True, log_error=note):
             return f"value {i} is another" + (f" ({' '.join(said[0].split())[:200]})" if said else "")
-    return whole_numbers_differ(expected, found)
+    return "" if how.ignores_whole_numbers else whole_numbers_differ(expected, found)
 
 
 def has_other_nans(expected: torch.Tensor, found: torch.Tensor, exact: torch.Tensor | None) -> bool:
@@ -262,7 +286,7 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
     expected, unsure, refusal = [], "", ""
     try:
         expected = ran(call, arguments, how)
-        unsure = difference(expected, ran(call, arguments, how), None)
+        unsure = difference(expected, ran(call, arguments, how), None, how)
     except ReproMinifyError:
         raise
     except Exception as error:
@@ -288,7 +312,7 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
                 return Raised(f"{which}it raises {first_line(error)}")
             if refusal:
                 return Accepted(refusal)
-            if problem := difference(expected, found, exact()):
+            if problem := difference(expected, found, None if how.only_runs else exact(), how):
                 return type(problem)(which + problem)
     return ""
 

@@ -12,6 +12,8 @@ from .errors import InternalError, ReproMinifyError
 from .program import run
 from .verdict import Verdict, verdict_of_report
 
+OF_THE_ORIGINAL = ("graph", "inputs", "input", "method", "train")  # how that was read: reduced.pt is flat
+
 
 @dataclass
 class Result:
@@ -56,9 +58,12 @@ class Result:
         """The reduced program as SVG, coloured by error: `repro-minify analyze`, asked once. Empty without Graphviz."""
         with tempfile.TemporaryDirectory(prefix="repro-minify-") as temporary:
             output = Path(temporary) / "analysis"
-            files = {"config": "config.toml", "model": "reduced.pt", "inputs": "inputs.pt"}
-            words = [f"--{option}={self.folder / name}" for option, name in files.items()]
+            config = Path(temporary) / "config.toml"
+            files = {"config": config, "model": self.folder / "reduced.pt", "inputs": self.folder / "inputs.pt"}
+            words = [f"--{option}={path}" for option, path in files.items()]
             try:
+                lines = (self.folder / "config.toml").read_text().splitlines(keepends=True)
+                config.write_text("".join(line for line in lines if line.partition(" =")[0] not in OF_THE_ORIGINAL))
                 run(["analyze", *words, f"--output={output}", "--quiet"])
                 return (output / "analysis.svg").read_bytes()
             except (ReproMinifyError, OSError):

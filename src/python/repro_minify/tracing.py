@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
+from .apart import generators_kept
 from .errors import CannotTrace, first_line
 
 SEED = 0
@@ -67,7 +69,7 @@ def without_traces(call: Any) -> Iterator[None]:
     kept = [(module, dict(module._buffers)) for module in modules]
     values = [(buffer, buffer.clone()) for _, buffers in kept for buffer in buffers.values() if buffer is not None]
     with contextlib.ExitStack() as stack:
-        stack.enter_context(torch.random.fork_rng())
+        stack.enter_context(generators_kept())
         for device in ("cpu", "cuda"):
             stack.enter_context(torch.autocast(device, enabled=False))
         stack.enter_context(warnings.catch_warnings())
@@ -157,7 +159,13 @@ def forwards_in_line(grad: bool) -> contextlib.AbstractContextManager[Any]:
     holds. With `grad` it stays one, as the backward that the function declares would be lost."""
     if grad:
         return contextlib.nullcontext()
-    return mock.patch.object(torch.autograd.Function, "apply", classmethod(only_forward))
+    tracing, usual = threading.get_ident(), torch.autograd.Function.apply.__func__
+
+    def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
+        """Other threads of the user's program go on with their gradients."""
+        return (only_forward if threading.get_ident() == tracing else usual)(function, *args, **kwargs)
+
+    return mock.patch.object(torch.autograd.Function, "apply", classmethod(apply))
 
 
 def refuse_python(module: Any) -> None:
