@@ -35,8 +35,8 @@ version_of_python() {
   "$1" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null || echo unknown
 }
 
-# Python looks for cycles of garbage after every 700 objects that it makes: a fifth of the time of importing torch, which
-# the tests do hundreds of times.
+# Python looks for cycles of garbage after every 700 objects that it makes: a fifth of the time of importing torch,
+# which the tests do hundreds of times.
 collect_garbage_seldom() {
   local site
   for site in "$1"/lib/python3*/site-packages; do

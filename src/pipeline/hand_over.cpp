@@ -378,7 +378,7 @@ void write_texts(MinifyJob &job, const Program &program) {
   }
 }
 
-/// What an oracle that was killed had before it: the folders that are named by a hash. Others are not ours.
+/// Removes the candidates that an oracle had before it when it was killed: folders that are named by a hash.
 void remove_candidates(const fs::path &folder) {
   constexpr size_t digit_count = 32; // of canonical_hash()
   std::error_code ignored;

@@ -130,14 +130,24 @@ void OutputTail::drain() {
 ChildProcess::ChildProcess(const Job &job, const Limits &limits, FrameNames &frame_names)
     : area_(limits.reply_capacity), frame_names_(frame_names), service_(job.service()), started_(Clock::now()) {
   ChildEnds ends{.output = output_.write_end(), .end = -1, .questions = -1, .parent = getpid(), .forked = {}};
+  const auto close_what_is_the_childs = [&] {
+    close_descriptor(ends.end);
+    close_descriptor(ends.questions);
+    output_.close_write_end();
+  };
   make_pipe(end_, ends.end);
-  if (service_)
-    std::tie(questions_, ends.questions) = pair_of_sockets();
-  pid_ = fork_child(job, limits, ends);
+  try {
+    if (service_)
+      std::tie(questions_, ends.questions) = pair_of_sockets();
+    pid_ = fork_child(job, limits, ends);
+  } catch (...) { // there is no destructor for half an object
+    close_what_is_the_childs();
+    close_descriptor(end_);
+    close_descriptor(questions_);
+    throw;
+  }
   const int error = errno;
-  close_descriptor(ends.end);
-  close_descriptor(ends.questions);
-  output_.close_write_end();
+  close_what_is_the_childs();
   if (pid_ < 0) {
     close_descriptor(end_);
     close_descriptor(questions_);

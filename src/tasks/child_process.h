@@ -89,7 +89,8 @@ public:
   /// True if it was asked more than once.
   bool was_kept() const { return was_kept_; }
   const Service *service() const { return service_.get(); }
-  /// The JobEnd once the child has ended, or has been killed and does not end for long. Never blocks. Asked for once.
+  /// The JobEnd once the child has ended, or has been killed and does not end for long. Asked for once. Waits only for
+  /// the end of what a killed child has started, which descendants.h limits.
   std::optional<JobEnd> try_reap();
 
 private:

@@ -317,6 +317,12 @@ TEST(CompareD3, OneNanOnBothSidesDoesNotHideTheRest) {
   EXPECT_EQ(kinds(floats({inf, 1}), floats({-inf, 1}), doubles({inf, 1})), Kinds{FailureKind::Nan});
 }
 
+TEST(CompareD3, AnOverflowThatBothHaveGivesTheRestNoTolerance) {
+  const at::Tensor fp64 = doubles({2.688e43, 1, 2});
+  EXPECT_TRUE(same(floats({inf, 1, 2}), floats({inf, 1.03, 2}), fp64, as_pytorch));
+  EXPECT_EQ(kinds(floats({inf, 1, 2}), floats({inf, 1.03, 2}), fp64), Kinds{FailureKind::Accuracy});
+}
+
 TEST(CompareD3, ReferenceThatIsNoNumberIsMendedByEager) {
   const at::Tensor fp64 = doubles({nan, nan});
   EXPECT_TRUE(same(floats({1, 2}), floats({1, 200}), fp64, as_pytorch));

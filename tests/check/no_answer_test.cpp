@@ -113,6 +113,18 @@ TEST(NoAnswer, IsWhatABackendSaysThatLacksTheMeans) {
     EXPECT_TRUE(check_throwing([code] { throw std::system_error(std::make_error_code(code)); }).no_answer);
 }
 
+/// A program whose eager side is run by another process, as one of torch.fx is, and that process is gone.
+TEST(NoAnswer, IsWhatEagerSaysThatLacksTheMeans) {
+  const Throws backend([] {});
+  const ModuleFactory gone = [](const InstantiateOptions &) -> Instance { throw NoAnswer("the worker is gone"); };
+  const Verdict verdict =
+      verdict_of(run_in_sandbox([&](Child &child) { child.reply(to_json(check_here(gone, backend, {}, child))); },
+                                testing_support::test_limits()));
+  EXPECT_TRUE(verdict.no_answer);
+  EXPECT_FALSE(verdict.eager_raises);
+  EXPECT_EQ(verdict.message, "the worker is gone");
+}
+
 TEST(NoAnswer, IsNotWhatABackendSaysOfAProgram) {
   const Verdict raised =
       check_throwing([] { throw std::system_error(std::make_error_code(std::errc::invalid_argument)); });

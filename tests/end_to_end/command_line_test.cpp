@@ -199,6 +199,19 @@ TEST(Output, ForceWritesBesideWhatWasThere) {
   EXPECT_EQ(read_text(taken / "precious.txt"), "mine\n");
 }
 
+TEST(Output, TheModelAndItsInputsAreNotWrittenOver) {
+  const TemporaryFolder folder;
+  const Case one = case_named("jit_type_as_dce");
+  for (const char *name : {"failing.pt", "inputs.pt"})
+    fs::copy_file(fs::path(one.model()).parent_path() / name, folder / name);
+  const std::string before = read_text(folder / "inputs.pt");
+  const Finished finished =
+      run_tool({folder / "failing.pt", "--backend", "jit", "--no-verify", "-o", folder / ".", "--force"});
+  EXPECT_EQ(finished.exit_code, 2) << describe(finished);
+  EXPECT_TRUE(contains(finished.err, "inputs.pt: would be written over")) << finished.err;
+  EXPECT_EQ(read_text(folder / "inputs.pt"), before);
+}
+
 TEST(Help, TeachesSubcommandsAndExitCodes) {
   for (const char *flag : {"-h", "--help"}) {
     const Finished finished = run_tool({flag});

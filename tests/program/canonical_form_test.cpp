@@ -31,6 +31,21 @@ TEST(CanonicalForm, LeavesOutNamesSizesAndRoles) {
   EXPECT_EQ(canonical_form(other), form_of(sum("%a, %m")));
 }
 
+/// Neither is written by functions that call each other as deep as the graph is.
+TEST(CanonicalForm, OfAVeryLongChainIsADigest) {
+  const auto chain = [](const std::string &operation) {
+    std::string text = "graph(%0 : Tensor):\n";
+    for (int i = 1; i <= 20'000; ++i)
+      text += "  %" + std::to_string(i) + " : Tensor = aten::" + (i == 500 ? operation : "relu") + "(%" +
+              std::to_string(i - 1) + ")\n";
+    return text + "  return (%20000)";
+  };
+  const std::string form = form_of(chain("abs"), {at::ones({2})});
+  EXPECT_TRUE(form.starts_with("20000 nodes, digest ")) << form;
+  EXPECT_EQ(form, form_of(chain("abs"), {at::ones({3})}));
+  EXPECT_NE(form, form_of(chain("neg"), {at::ones({2})}));
+}
+
 TEST(CanonicalForm, TellsTypesApart) {
   EXPECT_NE(form_of(sum("%a, %m"), {at::ones({2}, at::kDouble), at::ones({2})}), form_of(sum("%a, %m")));
 }

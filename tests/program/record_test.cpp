@@ -50,5 +50,27 @@ graph(%x : Tensor):
   EXPECT_FALSE(has_last(recording, recording.nodes.at(3)->output())); // the loop's own result is made once
 }
 
+/// Two inputs in one memory: their versions are counted apart.
+TEST(Record, SeesAWriteThroughAnotherInput) {
+  Limits limits;
+  limits.timeout = std::chrono::minutes(1);
+  const at::Tensor memory = at::zeros({3});
+  const Recording recording = record(program_from(R"IR(
+graph(%x : Tensor, %y : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %two : float = prim::Constant[value=2.]()
+  %before : Tensor = aten::mul(%x, %two)
+  %w : Tensor = aten::add_(%y, %one, %one)
+  %after : Tensor = aten::mul(%x, %two)
+  return (%before, %after))IR",
+                                                  {memory, memory.view({-1})}),
+                                     {}, limits);
+  const Value *x = recording.program.graph->inputs()[0];
+  const auto writers = recording.writers.at(recording.value_index.at(x));
+  ASSERT_EQ(writers.size(), 1u);
+  EXPECT_EQ(recording.lookup(x, no_writer)->toTensor()[0].item<float>(), 0);
+  EXPECT_EQ(recording.lookup(x, writers[0])->toTensor()[0].item<float>(), 1);
+}
+
 } // namespace
 } // namespace repro_minify

@@ -1,10 +1,13 @@
 """Recording the calls of a part of a user's own program."""
 
+import contextlib
 import os
+import random
 import signal
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 import repro_minify
 import torch
@@ -77,6 +80,35 @@ def test_what_cannot_be_made_torchscript_leaves_its_inputs(work: Path) -> None:
     assert "Odd cannot be made TorchScript" in captured[0].problem and not captured[0].model.exists()
     args, kwargs = torch.load(captured[0].folder / "inputs.pt")
     assert torch.equal(args[0], torch.ones(2)) and torch.equal(kwargs["y"], torch.zeros(1))
+
+
+def test_whatever_cannot_be_kept_the_program_goes_on(work: Path) -> None:
+    class Counts(torch.nn.Module):
+        def forward(self, x: torch.Tensor, numbers: Any) -> torch.Tensor:
+            return x * next(numbers)
+
+    with repro_minify.capture(module := Counts(), work / "captured") as captured:
+        assert torch.equal(module(torch.ones(2), (number for number in [3])), torch.full((2,), 3.0))
+    assert captured[0].problem and module._forward_pre_hooks == {}
+
+
+def test_a_hook_of_the_user_s_runs_once(work: Path) -> None:
+    module, x = torch.nn.Linear(2, 2), torch.rand(1, 2)
+    module.register_forward_pre_hook(lambda _, args: (args[0] * 2,))
+    with repro_minify.capture(module, work / "captured") as captured, torch.no_grad():
+        expected = module(x)
+    torch.testing.assert_close(replayed(captured[0]), expected)
+
+
+def test_generators_of_python_and_numpy_are_left_alone(work: Path) -> None:
+    class Draws(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + random.random() + float(numpy.random.rand())
+
+    states = random.getstate(), numpy.random.get_state()[1].tolist()
+    with contextlib.suppress(repro_minify.ReproMinifyError):
+        repro_minify.check(Draws(), torch.ones(2), backend="freeze")
+    assert (random.getstate(), numpy.random.get_state()[1].tolist()) == states
 
 
 def test_nothing_is_overwritten(work: Path) -> None:

@@ -158,6 +158,27 @@ def test_a_failure_may_raise(world: Any) -> None:
         compiled(ThreeGraphs(), on_failure="raise")(X)
 
 
+def test_a_word_for_what_a_failure_does_that_is_none_is_refused(world: Any) -> None:
+    world()
+    with pytest.raises(Exception, match="on_failure='error'"):
+        compiled(ThreeGraphs(), on_failure="error")(X)
+
+
+def test_what_is_checked_is_compiled_with_the_same_entries(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch._inductor.compile_fx
+
+    given: list[Any] = []
+
+    def noted(graph: Any, examples: Any, config_patches: Any = None) -> Any:
+        given.append(config_patches)
+        return graph
+
+    monkeypatch.setattr(torch._inductor.compile_fx, "compile_fx", noted)
+    world()
+    compiled(ThreeGraphs(), inductor_config={"cpp.simdlen": 1})(X)
+    assert given and all(each == {"cpp.simdlen": 1} for each in given)
+
+
 def test_what_cannot_be_minified_is_kept(world: Any, caplog: pytest.LogCaptureFixture) -> None:
     world(fails="1", reduces="no")
     compiled(ThreeGraphs(), minify="now")(X)

@@ -76,6 +76,13 @@ def test_text_of_a_model_is_escaped(result: Result) -> None:
     assert "<script>" not in shown and "&lt;script&gt;" in shown
 
 
+def test_a_run_that_cannot_go_on_by_itself_says_what_it_needs(wrong: torch.nn.Module, work: Path) -> None:
+    with pytest.raises(repro_minify.BadInput, match="give output"):
+        repro_minify.minify(wrong, torch.rand(2, 3, 4), "freeze", resume=True)
+    with pytest.raises(repro_minify.BadInput, match="a folder with a name"):
+        repro_minify.minify(wrong, torch.rand(2, 3, 4), "freeze", output=".")
+
+
 def test_nothing_is_overwritten(wrong: torch.nn.Module, work: Path) -> None:
     (work / "out.failing").mkdir()
     with pytest.raises(BadInput, match="out.failing: exists; give another output, or force=True"):

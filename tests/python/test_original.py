@@ -174,6 +174,27 @@ def test_entries_of_inductors_config_hold_for_the_model_itself() -> None:
         problem_of(torch.relu, x, how_of({"inductor_config": "cpp.no_such=1"}))
 
 
+def test_what_the_user_allows_is_no_failure_of_the_model() -> None:
+    """Under torch.compile a buffer of whole numbers is another, and a result by 1 in 100."""
+
+    class Left(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = torch.nn.Buffer(torch.zeros(1, dtype=torch.int64))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            wrong = torch.compiler.is_compiling()
+            self.count.add_(2 if wrong else 1)
+            return x * (1.01 if wrong else 1.0)
+
+    x: Any = ((torch.ones(1),), {})
+    assert problem_of(Left(), x, how_of({})) != ""
+    assert "value 3" in problem_of(Left(), x, how_of({"tol": 1.0}))
+    assert problem_of(Left(), x, how_of({"tol": 1.0, "only_fwd": True})) == ""
+    assert problem_of(Left(), x, how_of({"tol": 1.0, "ignore_non_fp": True})) == ""
+    assert problem_of(Left(), x, how_of({"check": "run"})) == ""
+
+
 def through_half(x: torch.Tensor) -> torch.Tensor:
     return x.half().float()
 

@@ -151,6 +151,11 @@ TEST(Confined, OtherProcessesKeepTheirLimitsAndTurns) {
   const std::function<long()> ways[] = {
       [&] { return prlimit(parent, RLIMIT_CORE, &limit, nullptr); },
       [&] { return setpriority(PRIO_PROCESS, static_cast<id_t>(parent), 19); },
+      [&] { return setpriority(PRIO_USER, 0, 19); }, // 0: the caller's user, and all that it runs
+      [&] { return setpriority(PRIO_PGRP, 0, 19); },
+      [&] { return syscall(SYS_ioprio_set, /*IOPRIO_WHO_USER=*/3, 0, 0); },
+      // The kernel reads 32 bits of the resource; this is the one that marks what a check has started.
+      [&] { return syscall(SYS_prlimit64, 0, RLIMIT_RTTIME | 1L << 32, &limit, nullptr); },
       [&] { return sched_setaffinity(parent, sizeof all, &all); },
       [&] { return shmget(IPC_PRIVATE, 4096, 0600) >= 0 ? 0 : -1; },
   };

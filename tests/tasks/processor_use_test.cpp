@@ -45,6 +45,26 @@ TEST(ProcessorUse, TellsWorkingFromWaiting) {
   EXPECT_EQ(job_end.reply, "both");
 }
 
+/// The process counts them itself, too: compilers that have ended are most of what some checks use.
+TEST(ProcessorUse, CountsWhatEndedChildrenUsed) {
+  const pid_t starts = fork();
+  if (starts == 0) {
+    alarm(600);
+    const pid_t works = fork();
+    while (works == 0)
+      if (use_of_this_process().spent > 50ms)
+        _exit(0);
+    waitpid(works, nullptr, 0);
+    for (;;)
+      pause();
+  }
+  while (kill(starts, 0) == 0 && use_of_process(starts).spent < 40ms && waitpid(starts, nullptr, WNOHANG) == 0) {
+  }
+  EXPECT_GE(use_of_process(starts).spent, 40ms);
+  kill(starts, SIGKILL);
+  waitpid(starts, nullptr, 0);
+}
+
 TEST(ProcessorUse, IsZeroForAProcessThatIsNotThere) {
   const pid_t gone = fork();
   if (gone == 0)

@@ -375,7 +375,7 @@ class Candidate:
 
 
 def is_pythons_own(error):
-    """True for an error of a number in the Python that was made of TorchScript: there 1 / 0 is inf, and sqrt(-1) NaN."""
+    """True for an error of numbers in the Python that was made of TorchScript, where 1 / 0 is inf, and sqrt(-1) NaN."""
     if not isinstance(error, (ZeroDivisionError, OverflowError, ValueError)):
         return False
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,11 +1,12 @@
 """Calls of ATen that users make by another name: the same call, as they make it."""
 
+import math
 from typing import Any
 
 import torch
 from torch.fx import Node
 
-from fx_signatures import Arguments
+from fx_signatures import Arguments, sizes_of
 
 aten = torch.ops.aten
 INTERPOLATIONS = {
@@ -60,7 +61,8 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         value, weight, bias, mean, variance, *rest, cudnn = args
         if cudnn is torch.backends.cudnn.enabled or not torch.cuda.is_available():
             return torch.nn.functional.batch_norm, ((value, mean, variance, weight, bias, *rest), {})
-    if name in SAME_ARGUMENTS and overload == "default" and not kwargs and not (name == "hardtanh" and bounds_cross(args)):
+    refused = name == "hardtanh" and bounds_cross(args)
+    if name in SAME_ARGUMENTS and overload == "default" and not kwargs and not refused:
         given = tuple(map(one_for_all, args)) if name.startswith("max_pool") else args
         return getattr(torch.nn.functional, name), (given, {})
     if name in OTHER_NAMES and overload == "default" and not kwargs and not pools_to_one(name, args):
@@ -95,17 +97,9 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
 
 def bounds_cross(args: tuple[Any, ...]) -> bool:
     """True for what F.hardtanh refuses, and the operator takes."""
-    low, high = (*args[1:3], *(-1.0, 1.0)[len(args[1:3]) :])
+    low = args[1] if len(args) > 1 else -1.0
+    high = args[2] if len(args) > 2 else 1.0
     return not (type(low) in (int, float) and type(high) in (int, float) and low < high)
-
-
-def sizes_of(value: Any) -> tuple[int, ...] | None:
-    """None where they are not known."""
-    if not isinstance(value, Node):
-        return None
-    example = value.meta.get("example_value", value.meta.get("val"))
-    known = value.meta.get("sizes", getattr(example, "shape", None))
-    return None if known is None else tuple(known)
 
 
 def one_for_all(value: Any) -> Any:
@@ -129,7 +123,7 @@ def functional(name: str, args: tuple[Any, ...]) -> tuple[Any, Arguments] | None
     if name == "grid_sampler" and args[2] in range(3) and args[3] in range(3):
         mode, border = SAMPLES[args[2]], BORDERS[args[3]]
         return functions.grid_sample, (args[:2], {"mode": mode, "padding_mode": border, "align_corners": args[4]})
-    if name == "instance_norm" and args[5] is False:  # F refuses one value a channel, which the operator takes
+    if name == "instance_norm" and not (args[5] and math.prod((sizes_of(args[0]) or (2, 2, 2))[2:]) == 1):
         value, weight, bias, mean, variance, *rest, _ = args
         return functions.instance_norm, ((value, mean, variance, weight, bias, *rest), {})
     if name == "elu" and len(args) < 3:

@@ -318,7 +318,7 @@ class Expressions:
 
 def has_dimensions(index: Any) -> bool:
     """False for an index that is known to be 0-d: x[i] of one is a view of x, where the operator copies."""
-    return index is not None and fx_aten.sizes_of(index) != ()
+    return index is not None and fx_signatures.sizes_of(index) != ()
 
 
 def named_results(node: Node) -> tuple[str, ...]:

@@ -3,6 +3,7 @@ out."""
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -201,8 +202,7 @@ METHODS = set(
     "gather scatter scatter_add index_add split chunk unbind type_as new_zeros new_ones new_full new_empty item "
     "diagonal roll prod std var flip sort topk numel size".split()
 )
-# torch has them too, and does not document them there. (F.group_norm refuses one value a channel, which that takes.)
-FUNCTIONAL = {"layer_norm", "embedding"}
+FUNCTIONAL = {"layer_norm", "group_norm", "embedding"}  # torch has them too, and does not document them there
 WRITTEN_IN_PYTHON = {"split"}  # methods in Python that take the same
 
 
@@ -213,7 +213,8 @@ def public_form(overload: torch._ops.OpOverload, arguments: Arguments) -> Public
     signature = of_schema(schema)
     if name == "copy_":
         return PublicForm(True, name)
-    if name.startswith("index_put") and None in arguments[0][1]:  # Python's binding takes no None
+    indices = arguments[0][1] if name.startswith("index_put") and len(arguments[0]) > 1 else ()
+    if isinstance(indices, (list, tuple)) and None in indices:  # Python's binding takes no None
         return None
     if overload.namespace != "aten" or name.startswith("_") or is_ambiguous(name, signature, arguments):
         return None
@@ -229,12 +230,29 @@ def public_form(overload: torch._ops.OpOverload, arguments: Arguments) -> Public
     return PublicForm(False, function) if function else None
 
 
+def sizes_of(value: Any) -> tuple[int, ...] | None:
+    """None where they are not known."""
+    if not isinstance(value, Node):
+        return None
+    example = value.meta.get("example_value", value.meta.get("val"))
+    known = value.meta.get("sizes", getattr(example, "shape", None))
+    return None if known is None else tuple(known)
+
+
+def is_of_one_value(name: str, arguments: Arguments) -> bool:
+    """True for a normalisation of one value a channel, which torch.nn.functional refuses and the operator takes."""
+    args, _ = arguments
+    sizes = sizes_of(args[0]) if name == "group_norm" and len(args) > 1 and type(args[1]) is int else None
+    return sizes is not None and math.prod((sizes[0] * sizes[1] // args[1], *sizes[2:])) == 1
+
+
 def public_function(name: str, signature: Signature, arguments: Arguments) -> str | None:
     functional = getattr(torch.nn.functional, name, None)
     if functional is not None:
         if fx_effects.is_builtin(functional) and functional.__name__ == name:
             return f"torch.nn.functional.{name}"
-        documented = name in FUNCTIONAL or not fx_effects.is_builtin(getattr(torch, name, None))
+        alone = not fx_effects.is_builtin(getattr(torch, name, None))
+        documented = alone or (name in FUNCTIONAL and not is_of_one_value(name, arguments))
         if documented and takes_the_same(functional, signature) and not extra(functional, signature, arguments):
             return f"torch.nn.functional.{name}"
     if fx_effects.is_builtin(getattr(torch, name, None)) and getattr(torch, name).__name__ == name:

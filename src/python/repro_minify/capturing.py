@@ -47,11 +47,12 @@ def record(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         folder.mkdir(parents=True, exist_ok=True)
         save_inputs(copies((args, kwargs)), folder)  # first, as the module may take the process along
-        saved = save_graphs(module, (args, kwargs), folder, {})
+        given = copies((args, kwargs), wishes=True)  # an iterator among them is used up
+        saved = save_graphs(module, given, folder, {})
         if saved.refused or saved.problem or len(saved.programs) != 1:
             for left in [*folder.glob("program*.py"), *folder.glob("data*.pt")]:
                 left.unlink()
-        save_failing(module, (args, kwargs), folder)
+        save_failing(module, given, folder)
     except ReproMinifyError as error:
         return Recorded(folder, str(error))
     except Exception as error:  # the user's program goes on, whatever cannot be copied or written
@@ -79,23 +80,22 @@ def capture(
 
     @torch._dynamo.disable
     def before(called: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
-        nonlocal handle
         if len(captured) >= calls or torch.jit.is_tracing() or not one_at_a_time.acquire(blocking=False):
             return  # a call in another thread meanwhile is not recorded, nor is one that the recording makes
         try:
-            handle.remove()  # what is recorded is the module without it
+            handles.pop().remove()  # what is recorded is the module without it
             captured.append(record(called, args, kwargs or {}, root / f"call-{len(captured) + 1}"))
         finally:
-            handle = hook()
+            handles.append(hook())
             one_at_a_time.release()
 
     def hook() -> Any:
         """Before the user's own hooks: those run again when the module is recorded."""
         return module.register_forward_pre_hook(before, with_kwargs=True, prepend=True)
 
-    handle = hook()
+    handles = [hook()]
     try:
         yield captured
     finally:
         with one_at_a_time:
-            handle.remove()
+            handles.pop().remove()

@@ -149,9 +149,9 @@ class CheckedGraph:
 
     def compiled(self) -> Callable[..., Any]:
         """After the check, as a compiler may crash; where Dynamo was (symbols), and with what Dynamo keeps as it is."""
-        patches = torch._inductor.list_mode_options(self.mode) if self.mode else {}
         how = how_of(self.options)
-        patches |= how.config | (torch._inductor.list_mode_options(how.mode) if how.mode else {})
+        mode = self.mode or how.mode
+        patches = {**(torch._inductor.list_mode_options(mode) if mode else {}), **how.config}
         from torch._inductor.compile_fx import compile_fx
 
         with tracing(self.context):

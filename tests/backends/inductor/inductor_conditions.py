@@ -56,6 +56,21 @@ class Conditions(unittest.TestCase):
         self.assertEqual([case["fails"] for case in cases if case["kind"] == "rank"], [False])
         self.assertEqual({case["fails"] for case in cases if case["kind"] == "dtype"}, {True})
 
+    def test_what_is_rounded_less_is_no_fault(self):
+        def compiled(x):  # as one loop computes it
+            return ((x.float() + 100.0) - 100.0).to(x.dtype) if x.dtype != torch.float32 else x * 2
+
+        cases = asked(compiled, lambda x: (x + 100.0) - 100.0, torch.tensor([0.3, 0.7]))
+        self.assertIn({"what": "bfloat16", "kind": "dtype", "fails": False}, cases)
+
+    def test_another_failure_is_none_of_this_one(self):
+        def compiled(x):
+            if x.dtype != torch.float32:
+                raise RuntimeError("no such kernel")
+            return x * 2
+
+        self.assertEqual([case for case in asked(compiled, torch.clone, torch.ones(2)) if case["kind"] == "dtype"], [])
+
     def test_values_that_another_dtype_has_not(self):
         cases = asked(torch.clone, torch.clone, torch.tensor([1000], dtype=torch.int32))
         self.assertEqual([case["what"] for case in cases if case["kind"] == "dtype"], ["int16", "int64"])

@@ -369,6 +369,27 @@ class Texts(Same):
                 self.check(graph, inputs)
 
 
+def written_through(x: Any, i: Any) -> Any:
+    aten.index.Tensor(x, [i]).add_(1)
+    return x
+
+
+# Calls of operators that a function of torch.nn.functional, or Python's binding, does not take, or takes for another.
+REFUSED: list[tuple[Callable[..., Any], list[Any]]] = [
+    (lambda x: aten.group_norm.default(x, 2), [torch.rand(1, 2)]),
+    (lambda x: aten.instance_norm.default(x, None, None, None, None, True, 0.1, 1e-5, False), [torch.rand(1, 2, 1, 1)]),
+    (lambda x: aten.constant_pad_nd.default(x, [1, 1], 2**53 + 1), [torch.ones(2, dtype=torch.int64)]),
+    (lambda x, w: aten.convolution.default(x, w, None, [1], [0], [1], False, [0], 1),
+     [torch.rand(1, 2, 3, 3), torch.rand(2, 2, 1, 1)]),
+    (lambda x, i, v: aten.index_put.default(x, [None, i], v), [torch.rand(2, 3), torch.tensor([1]), torch.rand(2, 1)]),
+    (lambda x, y: aten.binary_cross_entropy.default(x, y), [torch.rand(3), torch.rand(1)]),
+    (lambda w, i: aten.embedding.default(w, i, 5), [torch.rand(3, 2), torch.tensor([1])]),
+    (lambda x: aten.hardtanh.default(x, 1.0, -1.0), [torch.rand(3)]),
+    (lambda x: aten.dropout.default(x, 0.5, train=False), [torch.rand(3)]),
+    (written_through, [torch.rand(3), torch.tensor(1)]),
+]  # fmt: skip
+
+
 def graph_of(*calls: tuple[Any, ...], arguments: int = 1) -> Graph:
     """A graph of calls (target, argument, ...): an int in a list, alone, is a call, from 0, and below it an argument.
     It returns the last."""
@@ -383,6 +404,16 @@ def graph_of(*calls: tuple[Any, ...], arguments: int = 1) -> Graph:
         nodes[number] = make(target, tuple(map(value, parts)))
     graph.output((nodes[len(calls) - 1],))
     return graph
+
+
+class OperatorsAlone(Same):
+    def test_are_called_where_no_function_takes_what_they_take(self) -> None:
+        for function, inputs in REFUSED:
+            graph = torch.fx.symbolic_trace(function).graph
+            for node, value in zip(graph.find_nodes(op="placeholder"), inputs):
+                node.meta["sizes"] = value.shape
+            with self.subTest(shown(text_of(graph))):
+                self.check(graph, inputs)
 
 
 class Parts(Same):
@@ -406,7 +437,7 @@ class Parts(Same):
         graph.output((graph.call_function(torch.mul, (x, weight)),))
         self.assertEqual(shown(text_of(graph)), "self.block.weight.__iadd__(1); return x * self.block.weight")
         text = text_of(graph, attributes={"block.weight": "weight"})
-        self.assertEqual(shown(text), "weight += 1; return x * weight")
+        self.assertEqual(shown(text), "weight.__iadd__(1); return x * weight")  # it belongs to another function
 
     def test_numbers_are_not_written_in_place(self) -> None:
         graph = Graph()
