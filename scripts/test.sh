@@ -79,21 +79,31 @@ unsanitized=('*CallCounts.*' '*CallsNearTheBound.*' 'UntunedCases.*' Search.Many
   'SearchOverSizes.A*' 'SearchOverSizes.C*' 'SearchOverSizes.F*' 'SearchOverSizes.G*' 'SearchOverSizes.K*'
   'SearchOverSizes.S*' 'CudaKernelTest.*' 'StripsTest.ColumnsFold*' 'StripsTest.BothSources*' '*KeptHeaders.*'
   WithoutParticulars.TakesTenMegabytesOfAnything 'NvrtcTest.*')
-sanitized=()
-for half in 0 1; do
-  "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 build/asan/tests/core_tests \
-    --gtest_brief=1 --gtest_filter="-$(IFS=: && echo "${unsanitized[*]}")" &
-  sanitized+=($!)
-done
-for half in "${sanitized[@]}"; do
-  wait "$half"
-done
+# in_halves PROGRAM FILTER: its tests, in two processes.
+in_halves() {
+  local half halves=()
+  for half in 0 1; do
+    "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 "$1" --gtest_brief=1 \
+      --gtest_filter="$2" &
+    halves+=($!)
+  done
+  for half in "${halves[@]}"; do
+    wait "$half"
+  done
+}
+names=$(IFS=: && echo "${unsanitized[*]}")
+in_halves build/asan/tests/core_tests "-$names"
 
 step "fast tests"
-ctest --preset release -L '^fast$' --stop-on-failure | tee out/ctest_fast.log
+if [ -n "${REPRO_MINIFY_ALL_TESTS:-}" ]; then
+  ctest --preset release -L '^fast' --stop-on-failure | tee out/ctest_fast.log
+else # the others have been run under the sanitizers
+  in_halves build/release/tests/core_tests "$names"
+  ctest --preset release -L '^fast$' --stop-on-failure | tee out/ctest_fast.log
+fi
 
 step "all other tests"
-ctest --preset release -LE '^fast$' | tee out/ctest.log
+ctest --preset release -LE '^fast' | tee out/ctest.log
 
 wait $python_tests_of || python_tests_failed=$?
 cat out/python_tests.log

@@ -190,15 +190,17 @@ private:
   void watch(const c10::IValue &value) {
     for_each_tensor(value, [&](const at::Tensor &tensor) {
       if (storage_of(tensor))
-        watch_.emplace(storage_of(tensor), std::make_pair(tensor, version_of(tensor)));
+        watch_.try_emplace({storage_of(tensor), tensor.unsafeGetTensorImpl()}, tensor, version_of(tensor));
     });
   }
 
   /// Notes the top-level node as a writer of every value that lives in memory which it wrote to.
   void note_writes(int position) {
-    for (const auto &[storage, before] : watch_) {
-      if (version_of(before.first) == before.second)
-        continue;
+    std::set<void *> written;
+    for (const auto &[place, before] : watch_)
+      if (version_of(before.first) != before.second)
+        written.insert(place.first);
+    for (void *storage : written) {
       cloner_.forget(storage); // tensors that share it may have counters of their own
       for (int value : holders_[storage])
         if (writers_[value].empty() || writers_[value].back() != position)
@@ -298,8 +300,8 @@ private:
   SharedCloner cloner_;
   std::unordered_map<const Value *, c10::IValue> environment_;
   std::unordered_map<void *, std::set<int>> holders_; ///< storage -> values that live in it
-  /// Storages that the running node reads, with their version before it ran.
-  std::multimap<void *, std::pair<at::Tensor, int64_t>> watch_;
+  /// Storages that the running node reads and the tensors in them, with their versions before it ran.
+  std::map<std::pair<void *, const void *>, std::pair<at::Tensor, int64_t>> watch_;
   std::set<const Value *> written_lists_; ///< by the running node: lists have no version
   std::map<std::pair<int, int>, c10::IValue> seen_;
   std::map<int, c10::IValue> last_;

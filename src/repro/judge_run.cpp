@@ -335,6 +335,8 @@ std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &comm
   };
   // A traceback of PyTorch's is longer than the tail that is kept of a child's standard error.
   const auto read = [printed, errors, kept = std::move(kept)](JobEnd job_end) {
+    if (job_end.ending == Ending::Cancelled) // hundreds of megabytes, which nothing hangs on
+      return ReproRun{std::move(job_end), ""};
     job_end.output_tail += read_file(errors);
     return ReproRun{std::move(job_end), read_file(printed)};
   };

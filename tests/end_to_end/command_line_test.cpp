@@ -202,14 +202,15 @@ TEST(Output, ForceWritesBesideWhatWasThere) {
 TEST(Output, TheModelAndItsInputsAreNotWrittenOver) {
   const TemporaryFolder folder;
   const Case one = case_named("jit_type_as_dce");
-  for (const char *name : {"failing.pt", "inputs.pt"})
-    fs::copy_file(fs::path(one.model()).parent_path() / name, folder / name);
-  const std::string before = read_text(folder / "inputs.pt");
-  const Finished finished =
-      run_tool({folder / "failing.pt", "--backend", "jit", "--no-verify", "-o", folder / ".", "--force"});
+  const fs::path own = folder / "own";
+  fs::create_directory(own);
+  fs::copy_file(one.model(), own / "failing.pt");
+  fs::copy_file(one.inputs(), own / "inputs.pt");
+  const std::string before = read_text(own / "inputs.pt");
+  const Finished finished = run_tool({own / "failing.pt", "--backend", "jit", "--no-verify", "-o", own, "--force"});
   EXPECT_EQ(finished.exit_code, 2) << describe(finished);
   EXPECT_TRUE(contains(finished.err, "inputs.pt: would be written over")) << finished.err;
-  EXPECT_EQ(read_text(folder / "inputs.pt"), before);
+  EXPECT_EQ(read_text(own / "inputs.pt"), before);
 }
 
 TEST(Help, TeachesSubcommandsAndExitCodes) {

@@ -5,6 +5,7 @@ inductor_fx_text_random.py FOLDER [TEST ...]        FOLDER is src/backends/induc
 """
 
 import operator
+import os
 import random
 import unittest
 import warnings
@@ -18,7 +19,7 @@ from torch.fx import Graph, Node
 from inductor_fx_text import Same, text_of  # it makes FOLDER known
 
 aten = torch.ops.aten
-PROGRAMS = 400
+PROGRAMS = 400 if "REPRO_MINIFY_ALL_TESTS" in os.environ else 150
 
 
 class Choices:

@@ -3,6 +3,7 @@
 inductor_generated.py FOLDER [TEST ...]        FOLDER is src/backends/inductor
 """
 
+import os
 import sys
 import unittest
 
@@ -94,6 +95,7 @@ class OfACompiledProgram(unittest.TestCase):
         found = watched(lambda x: x.flip(0), torch.ones(2, dtype=torch.int16))
         self.assertIn("[1 + ((-1)*x0)]", found["code"])
 
+    @unittest.skipUnless("REPRO_MINIFY_ALL_TESTS" in os.environ, "scripts/test.sh --all runs it")
     def test_too_much_is_not_shown(self):
         def several(x):
             return x.sin().cos().tan().sinh().cosh()
