@@ -152,10 +152,10 @@ class SecondLoading(Attack):
             done = self.run_program("run", str(self.model), *words)
             self.assertIn(done.returncode, (1, 2, 3), done.stderr.decode())
 
+    @also_where_all_is_asked_for
     def test_that_ends_every_other_time(self) -> None:
         self.try_it("_9 = ops.prim.TimePoint() // 1000 % 2\n    while _9 == 0:\n      pass", "--timeout", "5")
 
-    @also_where_all_is_asked_for
     def test_that_takes_memory_every_other_time(self) -> None:
         self.try_it("_9 = torch.ones([ops.prim.TimePoint() // 1000 % 2 * 4000000000])", "--memory-limit", "1GiB")
 
