@@ -123,19 +123,11 @@ std::optional<Verdict> thrown_by(const CheckContext &context, const Verdict &so_
                                  const std::function<void()> &optimised) {
   try {
     optimised();
-  } catch (const NoAnswer &error) {
-    return without_answer(error.what());
-  } catch (const OwnBug &error) {
-    Verdict verdict = unresolved(error.what());
-    verdict.trouble = Verdict::Trouble::Bug;
-    return verdict;
-  } catch (const CannotCompile &error) {
-    return unresolved(context.backend.name() + " cannot take this program: " + error.what());
   } catch (const UserError &error) {
     return unresolved(error.what()); // not for this backend: no failure of it
   } catch (...) {
-    const std::string why = why_no_answer(context.options.device);
-    return why.empty() ? raised(so_far, current_message(), context.options.device) : without_answer(why);
+    const auto verdict = not_of_the_program(context.backend, context.options.device);
+    return verdict ? verdict : raised(so_far, current_message(), context.options.device);
   }
   return std::nullopt;
 }

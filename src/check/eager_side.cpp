@@ -1,6 +1,5 @@
 #include "check/eager_side.h"
 
-#include "backends/backend_parts.h"
 #include "check/compare_runs.h"
 #include "check/kept_runs.h"
 #include "check/unresolved.h"
@@ -75,18 +74,8 @@ std::vector<Observed> eager_results(const CheckContext &context, Verdict &verdic
 
 /// The Verdict on what eager has thrown. Call only inside a catch block.
 Verdict raised_by_eager(const CheckContext &context) {
-  if (const std::string why = why_no_answer(context.options.device); !why.empty())
-    return without_answer(why);
-  try {
-    throw;
-  } catch (const OwnBug &error) {
-    Verdict bug = unresolved(error.what());
-    bug.trouble = Verdict::Trouble::Bug;
-    return bug;
-  } catch (const CannotCompile &error) {
-    return unresolved(context.backend.name() + " cannot take this program: " + error.what());
-  } catch (...) { // the program's own
-  }
+  if (const auto verdict = not_of_the_program(context.backend, context.options.device))
+    return *verdict;
   Verdict verdict = unresolved("eager itself raises: " + first_sentence(current_message()));
   verdict.eager_raises = true;
   return verdict;

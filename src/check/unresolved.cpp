@@ -1,5 +1,6 @@
 #include "check/unresolved.h"
 
+#include "backends/backend_parts.h"
 #include "core/no_answer.h"
 #include "core/number_text.h"
 #include "repro_minify/run_settings.h"
@@ -68,6 +69,21 @@ std::string why_no_answer(c10::Device device) {
     if (memory_allowance() > 0 && message.find("CUDA") == std::string::npos && is_out_of_memory(message))
       throw;
     return memory_held_by_others(message, device);
+  }
+}
+
+std::optional<Verdict> not_of_the_program(const Backend &backend, c10::Device device) {
+  try {
+    throw;
+  } catch (const OwnBug &error) {
+    Verdict verdict = unresolved(error.what());
+    verdict.trouble = Verdict::Trouble::Bug;
+    return verdict;
+  } catch (const CannotCompile &error) {
+    return unresolved(backend.name() + " cannot take this program: " + error.what());
+  } catch (...) {
+    const std::string why = why_no_answer(device);
+    return why.empty() ? std::nullopt : std::optional(without_answer(why));
   }
 }
 

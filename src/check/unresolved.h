@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace repro_minify {
@@ -27,6 +28,11 @@ std::string current_message();
 /// memory_held_by_others(). Empty for other exceptions. Throws it again if the limit on this process's memory was met:
 /// the sandbox tells what that means.
 std::string why_no_answer(c10::Device device);
+
+/// Returns the Verdict on the exception that is in flight where that says nothing of the program, whichever side has
+/// thrown it: a backend cannot take the program, a fault of our own, or no answer. Call only inside a catch block;
+/// throws again what why_no_answer() does.
+std::optional<Verdict> not_of_the_program(const Backend &backend, c10::Device device);
 
 // A check that had no answer is made again: what was missing may be there a moment later.
 

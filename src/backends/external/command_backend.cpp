@@ -32,7 +32,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 #include <system_error>
 
 namespace repro_minify {
@@ -189,8 +188,8 @@ public:
     return {.includes = {"caffe2/serialize/inline_container.h", "torch/csrc/jit/passes/inliner.h",
                          "torch/csrc/jit/runtime/graph_iterator.h", "torch/csrc/jit/serialization/import_read.h",
                          "torch/csrc/jit/serialization/pickle.h", "cerrno", "cstdlib", "cstring", "fcntl.h",
-                         "filesystem", "fstream", "signal.h", "sstream", "stdexcept", "sys/prctl.h", "sys/wait.h",
-                         "system_error", "unistd.h"},
+                         "filesystem", "fstream", "signal.h", "stdexcept", "sys/prctl.h", "sys/wait.h", "system_error",
+                         "unistd.h"},
             .prepare = "  std::vector<std::string> words = command;\n"
                        "  if (const char* other = std::getenv(\"REPRO_COMMAND\"))\n"
                        "    words = {\"sh\", \"-c\", std::string(other) + \" \\\"$@\\\"\", \"sh\"};\n"

@@ -111,18 +111,20 @@ class Repro:
 
     def __init__(self, script, inputs, facts):
         self.facts = facts
-        given = {name for name, role, *_ in inputs if role == "input"}
-        self.inputs = [
-            [self.variable(name, given) if role == "input" else name, role, *rest] for name, role, *rest in inputs
-        ]
+        taken = {name for name, role, *_ in inputs if role == "input"} | set(TAKEN)
+        self.inputs = [[self.variable(name, taken) if role == "input" else name, role, *rest]
+                       for name, role, *rest in inputs]  # fmt: skip
         self.script = script
         self.read_program(script)
         self.literals = self.make_literals()
 
     @staticmethod
-    def variable(name, given=()):
-        while name in TAKEN or (name.endswith("_0") and name in given and name.removesuffix("_0") in TAKEN):
-            name += "_0"
+    def variable(name, taken):
+        """The name, or one that neither the script nor another input has."""
+        if name in TAKEN:
+            while name in taken:
+                name += "_0"
+            taken.add(name)
         return name
 
     def read_program(self, script):

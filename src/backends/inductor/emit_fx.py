@@ -212,8 +212,4 @@ def draws(node):
         return torch.Tag.nondeterministic_seeded in node.target.tags
     if node.op == "get_attr" and isinstance(body := node.meta.get("graph"), torch.fx.Graph):
         return any(map(draws, body.nodes))
-    name = fx_effects.called_name(node)
-    return node.op in ("call_method", "call_function") and (
-        any(word in name for word in ("dropout", "gumbel", "fractional", "multi_head", "lowrank"))
-        or fx_effects.is_seeded(name)
-    )
+    return node.op in ("call_method", "call_function") and fx_effects.draws(fx_effects.called_name(node))

@@ -16,7 +16,8 @@ IN_PLACE = {name: getattr(operator, name) for name in UPDATES}
 GIVES_NUMBERS = {"size", "dim", "ndimension", "numel", "nelement", "item", "stride", "storage_offset", "element_size",
                  "tolist", "shape", "ndim"}  # fmt: skip
 PURE_BUILTINS = "getattr abs min max sum len round float int bool pow divmod".split()
-DRAWS_OR_WRITES = ("dropout", "batch_norm", "instance_norm", "rrelu", "gumbel", "rand", "multi_head", "fractional")
+DRAWS = ("dropout", "gumbel", "multi_head", "fractional", "lowrank")  # beside what a schema says
+DRAWS_OR_WRITES = (*DRAWS, "batch_norm", "instance_norm", "rrelu", "rand")
 TORCH_MODULES = ("torch", "torch._C._nn", "torch._C._linalg", "torch._C._special", "torch._C._fft")
 
 
@@ -39,6 +40,11 @@ def is_seeded(name: str) -> bool:
     packet = getattr(torch.ops.aten, name, None)
     overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else []
     return any(torch.Tag.nondeterministic_seeded in getattr(packet, overload).tags for overload in overloads)
+
+
+def draws(name: str) -> bool:
+    """True if a function may take numbers from a generator."""
+    return any(word in name for word in DRAWS) or is_seeded(name)
 
 
 def draws_or_writes(name: str) -> bool:

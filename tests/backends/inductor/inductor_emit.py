@@ -194,6 +194,10 @@ class Calls(unittest.TestCase):
         self.assertEqual(parts["statement"], "F.avg_pool1d(x, 2) + weight")
         self.assertFalse(parts["writes"] or parts["draws"] or parts["is_module"])
 
+    def test_an_input_with_a_name_of_the_scripts_gets_one_of_its_own(self) -> None:
+        taken = {"model", "model_0", *emit.TAKEN}
+        self.assertEqual([emit.Repro.variable(name, taken) for name in ("model", "model_0")], ["model_0_0", "model_0"])
+
     def test_run_as_they_are_written(self) -> None:
         for grad in (False, True):
             space = run(parts_of_calls(grad=grad))
