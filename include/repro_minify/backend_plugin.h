@@ -60,8 +60,9 @@ REPRO_MINIFY_BACKEND_EXPORT int repro_minify_backend_compile(const void *archive
  *
  * inputs, input_count    the arguments. Borrowed: neither they nor their memory may be used after the call, though a
  *                        result may share that memory. What the program writes to its arguments has to be written to
- * them: it is compared too. outputs, output_count  where to put what forward returns: one tensor, or for a tuple each
- * element, depth first. An integer, float or bool is a tensor of no dimensions. There is room for exactly as many as
+ *                        them: it is compared too.
+ * outputs, output_count  where to put what forward returns: one tensor, or for a tuple each element, depth first. An
+ *                        integer, float or bool is a tensor of no dimensions. There is room for exactly as many as
  *                        forward's return type says, each NULL before the call. The caller owns them afterwards and
  *                        calls the `deleter` of each once, which may be after repro_minify_backend_free; a result may
  *                        share memory with inputs, with others, and with what the next run returns.

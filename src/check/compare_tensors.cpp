@@ -317,7 +317,7 @@ std::string unless_out_of_memory(const std::exception &error) {
   if (dynamic_cast<const std::bad_alloc *>(&error) != nullptr ||
       dynamic_cast<const c10::OutOfMemoryError *>(&error) != nullptr || is_out_of_memory(line))
     throw;
-  return "cannot be compared: " + line;
+  return "comparing raises: " + line;
 }
 
 at::Tensor plain(const at::Tensor &tensor) {

@@ -97,7 +97,7 @@ at::Tensor plain(const at::Tensor &tensor);
 at::Tensor real_view(const at::Tensor &tensor);
 
 /// Call only inside a catch block that has caught `error`: throws it again if memory ran out, which says nothing about
-/// the values. Returns "cannot be compared: " and the first line of its message.
+/// the values. Returns "comparing raises: " and the first line of its message.
 std::string unless_out_of_memory(const std::exception &error);
 
 // The rules Close and Exact for two tensors: element by element against eager, without float64. Internal to src/check.

@@ -38,7 +38,7 @@ std::string why_incomparable(const CheckContext &context, const Observed &run) {
 
 Verdict eager_differs(const CheckContext &context, const Observed &run, const Verdict &comparison) {
   if (const std::string why = why_incomparable(context, run); !why.empty())
-    return unresolved("what it returns " + (why.rfind("cannot be", 0) == 0 ? why : "cannot be compared: " + why));
+    return unresolved("what it returns cannot be compared with itself: " + why);
   const bool blame = unwritten_memory_is_to_blame(context);
   Verdict verdict =
       unresolved("two eager runs differ" + std::string(blame ? ", since it reads uninitialised memory: " : ": ") +

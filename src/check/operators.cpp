@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "program/python_call.h"
+#include "program/surgery.h"
 #include "repro_minify/record.h"
 
 #include <ATen/record_function.h>
@@ -38,6 +39,8 @@ struct UnsteadyGroup {
   std::set<std::string, std::less<>> names; ///< without namespace and trailing underscore
 };
 
+constexpr auto drawing = "draws from a generator";
+
 const std::vector<UnsteadyGroup> unsteady_groups = {
     {false, true, "sums with atomic additions in any order",
      set_of_words("index_add scatter_add scatter_reduce bincount histc nll_loss2d nll_loss_nd cross_entropy_loss")},
@@ -61,7 +64,7 @@ const std::vector<UnsteadyGroup> unsteady_groups = {
      set_of_words("empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize resize_as")},
     {false, false, "a seed from the system", set_of_words("seed")},
     {false, false, "the clock", set_of_words("TimePoint")},
-    {false, false, "draws from a generator",
+    {false, false, drawing,
      set_of_words("bernoulli dropout multinomial normal rand rand_like randint randint_like randn randn_like random "
                   "randperm uniform")},
 };
@@ -116,6 +119,14 @@ std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph,
         found.push_back({operator_name(node), (group.backward ? "backward: " : "") + std::string(group.why)});
   }
   return found;
+}
+
+bool may_draw(const torch::jit::Graph &graph) {
+  const auto group = std::find_if(unsteady_groups.begin(), unsteady_groups.end(),
+                                  [](const UnsteadyGroup &one) { return one.why == drawing; });
+  return draws_random_numbers(graph) || any_node(graph.block(), [&](const torch::jit::Node *node) {
+           return is_python_call(node) && group->names.contains(plain_name(node));
+         });
 }
 
 std::string to_string(const std::vector<UnsteadyOperator> &operators) {

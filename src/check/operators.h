@@ -41,6 +41,9 @@ struct UnsteadyOperator {
 /// graph order. `grad`: those of the backward too.
 std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad);
 
+/// True if the program may draw random numbers, also by a call of torch.fx, which has no schema that tells.
+bool may_draw(const torch::jit::Graph &graph);
+
 /// "aten::a (why), aten::b (why)".
 std::string to_string(const std::vector<UnsteadyOperator> &operators);
 

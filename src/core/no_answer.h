@@ -13,12 +13,13 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-// Recognises messages that memory has run out: those of LibTorch's allocators for the CPU (on Linux, and
-// elsewhere), which have no error class of their own, and of CUDA's.
+// Recognises messages that memory has run out: those of LibTorch's allocators for the CPU (on Linux, and elsewhere),
+// which have no error class of their own, of CUDA's, and of runtimes such as ONNX Runtime.
 
 /// Asks for no memory itself: there may be none left.
 inline bool is_out_of_memory(std::string_view message) {
-  for (const std::string_view words : {"not enough memory", "can't allocate memory", "out of memory"})
+  for (const std::string_view words : {"not enough memory", "can't allocate memory", "out of memory", "std::bad_alloc",
+                                       "bad allocation", "Failed to allocate memory"})
     if (message.find(words) != std::string_view::npos)
       return true;
   return false;

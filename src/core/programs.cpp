@@ -144,7 +144,7 @@ std::string no_module_because(const std::string &module) {
   if (is_python_file(module)) {
     const std::string name = fs::path(module).stem().string();
     std::error_code unknown;
-    if (!is_identifier(name) || name == "repro")
+    if (!is_identifier(name) || name == "repro" || name == "test_repro" || name == "versions")
       return "'" + name + "' can be no name of a module beside repro.py";
     return fs::is_regular_file(module, unknown) ? "" : module + ": no such file";
   }

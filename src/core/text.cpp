@@ -16,6 +16,12 @@
 
 namespace repro_minify {
 
+std::string cut_at_character(const std::string &text, std::size_t most) {
+  while (most > 0 && most < text.size() && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80)
+    --most;
+  return text.substr(0, most);
+}
+
 std::vector<std::string> split_lines(const std::string &text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);

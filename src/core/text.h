@@ -39,6 +39,9 @@ inline std::string joined_numbers(const std::vector<std::int64_t> &numbers) {
   return joined(numbers, ", ", [](std::int64_t number) { return std::to_string(number); });
 }
 
+/// Returns at most `most` bytes of a text in UTF-8, without half a character at the end.
+std::string cut_at_character(const std::string &text, std::size_t most);
+
 /// The lines of a text, without their ends.
 std::vector<std::string> split_lines(const std::string &text);
 

@@ -2,6 +2,7 @@
 #include "repro_minify/minify.h"
 
 #include "backends/backend_registry.h"
+#include "backends/in_python.h"
 #include "core/files.h"
 #include "core/programs.h"
 #include "pipeline/minify_job.h"
@@ -153,6 +154,7 @@ void hand_over_reduced(MinifyJob &job, Verifying &verifying, const Flattened &fl
 /// checks, and its memory is not a new interpreter's.
 bool fails_in_checks_alone(const MinifyJob &job) {
   return job.facts.backend->parts().repro_in_python && !job.facts.verified.value_or(true) &&
+         !job.facts.script.verified.value_or(false) && // else it is repro.cpp alone that does not verify
          !job.options().listener.stops() && job.facts.signature.kind != FailureKind::Hang;
 }
 
@@ -264,7 +266,8 @@ Result minify_in(const std::string &model_path, const MinifyOptions &asked,
   Session session(model_path, options);
   MinifyJob job{session, options.folder, begin, asked.listener.interrupted};
   job.facts.version = REPRO_MINIFY_VERSION;
-  job.facts.torch_version = libtorch_version();
+  const ReproInPython *in_python = session.backend->parts().repro_in_python; // in a process that may have another
+  job.facts.torch_version = in_python ? in_python->torch_version() : libtorch_version();
   const FailureRate rate = session.check_original();
   options.listener.throw_if_interrupted();
   if (const auto own = options_with_own_generator(session, rate))

@@ -1,9 +1,9 @@
+#include "check/operators.h"
 #include "check/verdict_text.h"
 #include "core/text.h"
 #include "pipeline/convert.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
-#include "program/surgery.h"
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ std::optional<MinifyOptions> options_with_own_generator(const Session &session, 
   const MinifyOptions &options = session.options;
   const auto *settings = session.backend->parts().library_settings;
   if (!settings || rate.verdict.outcome != Verdict::Outcome::Pass || is_set_by_user(options.backend_options) ||
-      !session.oracle.empty() || !draws_random_numbers(*graph_as_called(session)))
+      !session.oracle.empty() || !may_draw(*graph_as_called(session)))
     return std::nullopt;
   const std::string setting = std::string(entry) + "=false";
   const Verdict verdict = check(session.original(), settings->under({setting}), session.check, session.limits());

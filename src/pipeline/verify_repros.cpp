@@ -8,6 +8,7 @@
 #include "tasks/project_build.h"
 #include "tasks/task.h"
 
+#include <filesystem>
 #include <utility>
 
 namespace repro_minify {
@@ -48,6 +49,9 @@ bool shows_in_python(const MinifyJob &job, const Program &program) {
   const std::string python = python_of_repro(job);
   for (int i = 0; i < runs; ++i) {
     const TemporaryFolder folder;
+    for (const auto *files : {&job.facts.libraries, &job.facts.modules})
+      for (const auto &file : *files)
+        std::filesystem::copy_file(job.folder + "/" + file, folder / file);
     ScriptVerifier script(folder.path(), python);
     script.begin(program, job.facts);
     if (!script.finish(job.options().listener.interrupted).verified.value_or(false))

@@ -28,11 +28,13 @@ std::string in_words(const Verdict &verdict, const Signature &wanted) {
   return "fails otherwise: " + (has_message ? "exception: " + first_sentence(verdict.message) : to_string(another));
 }
 
-AblationRow row_of(const std::string &what, const Verdict &verdict, const Signature &wanted) {
+/// `same_backend`: the messages of exceptions can be compared, so that another exception is another failure.
+AblationRow row_of(const std::string &what, const Verdict &verdict, const Signature &wanted, bool same_backend) {
+  const bool by_message = same_backend && wanted.kind == FailureKind::Exception;
   std::optional<bool> fails;
   if (verdict.outcome == Verdict::Outcome::Pass)
     fails = false;
-  else if (shows(verdict, wanted, SameFailure::Kind))
+  else if (shows(verdict, wanted, by_message ? SameFailure::Strict : SameFailure::Kind))
     fails = true;
   AblationRow row{what, in_words(verdict, wanted), fails};
   row.has_answer = verdict.outcome != Verdict::Outcome::Unresolved;
@@ -91,7 +93,8 @@ public:
 
   std::vector<AblationRow> of_backends() && {
     const std::string name = facts_.backend->name();
-    rows_.push_back(row_of(name + with_grad(facts_.check.grad), facts_.reduced, facts_.signature)); // seen before
+    rows_.push_back(
+        row_of(name + with_grad(facts_.check.grad), facts_.reduced, facts_.signature, false)); // seen before
     if (facts_.signature.where != "gradient" && facts_.signature.kind != FailureKind::Gradient) {
       CheckOptions other = facts_.check;
       other.grad = !other.grad;
@@ -132,7 +135,7 @@ private:
   }
 
   void ask(const std::string &what, const std::shared_ptr<const Backend> &backend, const CheckOptions &options) {
-    add([&] { return row_of(what, check(factory_, backend, options, limits_), facts_.signature); });
+    add([&] { return row_of(what, check(factory_, backend, options, limits_), facts_.signature, false); });
   }
 
   /// One that cannot be used here has no row.
@@ -167,7 +170,7 @@ private:
   void ask_modes_of_numerics() {
     for (const Variant &mode : modes_of_numerics()) {
       ask({mode});
-      if (rows_.back().what != mode.what || !rows_.back().fails.value_or(false))
+      if (rows_.empty() || rows_.back().what != mode.what || !rows_.back().fails.value_or(false))
         return;
     }
   }
@@ -176,7 +179,8 @@ private:
     try {
       const auto *settings = facts_.backend->parts().library_settings;
       const auto backend = settings ? settings->under(variant.config) : inductor(variant.config);
-      return row_of(variant.what, check(factory_, backend, facts_.check, limits_), facts_.signature);
+      return row_of(variant.what, check(factory_, backend, facts_.check, limits_), facts_.signature,
+                    is_inductor(facts_));
     } catch (const CannotBeAsked &error) {
       return {variant.what, std::string("not asked: ") + error.what(), std::nullopt};
     } catch (const std::exception &error) {

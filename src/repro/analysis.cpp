@@ -279,9 +279,12 @@ private:
   /// Finds where the program begins to raise. A prefix that contains what raises raises too; a longer one beside it
   /// does not, and then the rows left are halved again.
   void halve() {
+    was_asked_.assign(values_.size(), 0);
     std::optional<size_t> failing;
     while (true) {
-      const std::vector<size_t> among = rows_left_to_ask(analysis_, as_the_whole_, failing);
+      std::vector<size_t> among = rows_left_to_ask(analysis_, as_the_whole_, failing);
+      std::erase_if(among,
+                    [&](size_t row) { return was_asked_[row] != 0; }); // it has no answer, and would have none again
       if (among.empty() || (analysis_.checks > 0 && !may_check(static_cast<size_t>(analysis_.checks) + 1)))
         return;
       if (const size_t place = first_that_raises(among); place < among.size())
@@ -296,6 +299,7 @@ private:
     while (fails > passes) {
       const size_t middle = passes + (fails - passes) / 2, value = among[middle];
       set_row(value, check_program(prefix(recording_, values_[value])));
+      was_asked_[value] = 1;
       report_progress(analysis_.checks, 0);
       if (as_the_whole_[value])
         fails = middle;
@@ -340,6 +344,7 @@ private:
   const std::shared_ptr<const Recording> held_;
   const Recording &recording_;
   std::vector<Intermediate> values_;
+  std::vector<char> was_asked_;    ///< by row: halve() has checked the program that ends there
   std::vector<bool> as_the_whole_; ///< by row: the program that ends there has the Signature of the whole one
   Analysis analysis_;
   std::vector<char> explained_;            ///< by row, once asked for

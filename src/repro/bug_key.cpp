@@ -63,7 +63,7 @@ bool is_pytorch(const std::string &name) {
   if (name.starts_with("torch.ops."))
     return name.starts_with("torch.ops.aten.") || name.starts_with("torch.ops.prim");
   return name.starts_with("aten::") || name.starts_with("prim::") || name.starts_with("torch.") ||
-         name.starts_with("_operator.") || name.starts_with(".") || name.find_first_of(":.") == std::string::npos;
+         name.starts_with("operator.") || name.starts_with(".") || name.find_first_of(":.") == std::string::npos;
 }
 
 OperatorNames without(const OperatorNames &names, const OperatorNames &others) {

@@ -8,6 +8,7 @@
 #include "program/formula.h"
 #include "program/python_call.h"
 #include "program/values.h"
+#include "repro/script_run.h"
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ std::string shortened(std::string text, size_t most) {
   size_t end = std::min(text.rfind(' ', most), most);
   if (const size_t remark = text.rfind(" (", end); remark < end && text.find(')', remark) > end)
     end = remark;
-  return text.substr(0, end) + " ...";
+  return cut_at_character(text, end) + " ...";
 }
 
 /// "batch_norm, linear", each once, the last first: that is where the result comes from. A part taken out of a list is
@@ -198,6 +199,8 @@ std::string what_happens(const Program &program, const ReproFacts &facts, Quote 
   case FailureKind::Exception:
     return "raises " + quote(exception_in_words(facts));
   case FailureKind::Crash:
+    if (is_told_by_message(facts.signature))
+      return "raises " + quote(exception_in_words(facts));
     return "crashes with " + signal_in_words(facts.signature.signal);
   case FailureKind::Hang:
     return "does not end within " + std::to_string(facts.hang_seconds) + " s";

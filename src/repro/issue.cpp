@@ -24,7 +24,7 @@ constexpr size_t most_title = 256, most_body = 65536; // GitHub's
 constexpr size_t most_of_imported = 8192;             // bytes of a file
 
 std::string cut_to(const std::string &text, size_t most) {
-  return text.size() <= most ? text : text.substr(0, most) + " ...";
+  return text.size() <= most ? text : cut_at_character(text, most) + " ...";
 }
 
 std::string issue_title(const Program &program, const ReproFacts &facts) {
@@ -33,7 +33,7 @@ std::string issue_title(const Program &program, const ReproFacts &facts) {
     state = facts.script.verified.value_or(false) ? "INTERRUPTED: " : "INTERRUPTED, NOT VERIFIED: ";
   else if (!is_verified(facts))
     state = "NOT VERIFIED: ";
-  return (state + headline(program, facts)).substr(0, most_title);
+  return cut_at_character(state + headline(program, facts), most_title);
 }
 
 /// Says it in the words of PyTorch's own rule, `same` of torch._dynamo.utils.

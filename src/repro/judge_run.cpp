@@ -102,12 +102,6 @@ std::string wanted_end(const Signature &wanted) {
   return wanted.signal > 0 ? "signal " + std::to_string(wanted.signal) : "exit code";
 }
 
-/// A device's error that stays is a crash by its kind, and tells itself from others by its message.
-bool is_told_by_message(const Signature &wanted) {
-  return wanted.kind == FailureKind::Exception ||
-         (wanted.kind == FailureKind::Crash && wanted.signal == 0 && wanted.detail != "exit");
-}
-
 /// Why what the repro says of the failure is not what is wanted; empty if it is.
 std::string contradiction(const std::string &before_marker, const Signature &wanted) {
   const auto said = said_of(before_marker, wanted.kind);
@@ -298,6 +292,11 @@ std::string what_it_showed(const ReproRun &run, const Signature &wanted) {
 }
 
 } // namespace
+
+bool is_told_by_message(const Signature &wanted) {
+  return wanted.kind == FailureKind::Exception ||
+         (wanted.kind == FailureKind::Crash && wanted.signal == 0 && wanted.detail != "exit");
+}
 
 std::string last_part(const std::string &text) {
   return text.substr(text.size() - std::min<size_t>(text.size(), 600));

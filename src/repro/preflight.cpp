@@ -1,6 +1,7 @@
 // The reasons for which such reports are closed: pytorch/pytorch, .claude/skills/triaging-issues/ and
 // .claude/skills/scrub-issue/.
-#include "program/surgery.h"
+#include "check/operators.h"
+#include "program/python_call.h"
 #include "repro/triage.h"
 
 #include <algorithm>
@@ -26,13 +27,18 @@ bool is_of_values(FailureKind kind) {
 
 /// Where two elements are equal, any of their places is right.
 bool returns_an_index(const Program &program) {
-  static const std::set<std::string> only = {"aten::argmax", "aten::argmin", "aten::argsort"};
-  static const std::set<std::string> second = {"aten::max",  "aten::min",      "aten::sort",  "aten::topk",
-                                               "aten::mode", "aten::kthvalue", "aten::median"};
+  static const std::set<std::string> only = {"argmax", "argmin", "argsort"};
+  static const std::set<std::string> second = {"max", "min", "sort", "topk", "mode", "kthvalue", "median"};
   for (const auto *output : program.graph->outputs()) {
-    const std::string kind = output->node()->kind().toQualString();
-    const bool pools = kind.find("max_pool") != std::string::npos;
-    if (only.contains(kind) || ((pools || second.contains(kind)) && output->offset() == 1))
+    const torch::jit::Node *node = output->node();
+    std::string name = short_operator_name(node);
+    bool is_second = output->offset() == 1;
+    if (is_python_call(node) && (name == "getitem" || name == "indices") && node->inputs().size() == 2) {
+      const auto call = python_call_of(node); // of a pair: "operator.getitem" with 1, or the attribute of that name
+      is_second = name == "indices" || (call.contains("a") && call["a"].size() == 2 && call["a"][1] == 1);
+      name = short_operator_name(node->input(1)->node());
+    }
+    if (only.contains(name) || (is_second && (second.contains(name) || name.find("max_pool") != std::string::npos)))
       return true;
   }
   return false;
@@ -129,7 +135,7 @@ std::vector<std::string> preflight(const Program &program, const ReproFacts &fac
     reasons.push_back(rounding);
   if (!nearer_to_fp64(facts.reduced).empty())
     reasons.emplace_back("by design, numerical tolerance: the optimised result is nearer to float64 than eager's");
-  if (is_of_values(facts.signature.kind) && draws_random_numbers(*program.graph))
+  if (is_of_values(facts.signature.kind) && may_draw(*program.graph))
     reasons.emplace_back("the program draws random numbers, which the two sides need not draw alike");
   return reasons;
 }

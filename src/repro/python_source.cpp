@@ -212,9 +212,10 @@ void drop_unread_names(std::vector<std::string> &lines) {
       const size_t from = &line == &lines[i] ? end : 0;
       return line.find(name, from) != std::string::npos;
     });
-    if (!reads && name.find_first_of("(,. ") == std::string::npos)
-      lines[i].erase(begin, end + 3 - begin);
-    if (!reads && !lines[i].ends_with(')')) // not even an effect
+    if (reads || name.find_first_of("(,. ") != std::string::npos) // "_a, _b, = xs": one of them may be read
+      continue;
+    lines[i].erase(begin, end + 3 - begin);
+    if (!lines[i].ends_with(')')) // not even an effect
       lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i--));
   }
 }

@@ -200,7 +200,7 @@ json values_of_both_sides(const ReportPage &page) {
 }
 
 /// Returns the warnings that a reader of the page must see first; empty if all is as it should be.
-json warnings_of(const ReproFacts &facts) {
+json warnings_of(const ReproFacts &facts, bool was_interrupted) {
   json list = json::array();
   if (facts.interrupted)
     list.push_back(std::string("This run was interrupted: this is the best so far, and ") +
@@ -212,6 +212,9 @@ json warnings_of(const ReproFacts &facts) {
     list.push_back("The repro was not verified: " +
                    (facts.verify_message.empty() ? "it was not built and run (--no-verify)" : facts.verify_message) +
                    ".");
+  if (!facts.interrupted && was_interrupted)
+    list.push_back("The run was interrupted after it was verified: pictures are missing, and other settings were not "
+                   "tried.");
   if (facts.out_of_time)
     list.push_back("The time budget was spent: this is the best so far. Give --resume to go on.");
   if (facts.not_reduced)
@@ -271,7 +274,7 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   json values = report_values(page.program, facts, folder);
   values["sentence"] = headline(page.program, facts);
   values["any_input"] = !values.at("inputs").empty();
-  values["warnings"] = warnings_of(facts);
+  values["warnings"] = warnings_of(facts, page.interrupted && page.interrupted());
   values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
   values["verified_how"] =
       is_of_this_run(folder + "/repro.cpp") && facts.verify_message.empty() ? "built and run" : "run";

@@ -14,6 +14,18 @@ namespace repro_minify {
 
 using nlohmann::json;
 
+namespace {
+
+/// Markdown, for a cell of a table: a bar would end it, also between the marks of code.
+std::string in_cell(const json &markdown) {
+  std::string text;
+  for (const char c : markdown.get<std::string>())
+    text += c == '|' ? "\\|" : std::string(1, c);
+  return text;
+}
+
+} // namespace
+
 bool is_verified(const ReproFacts &facts) {
   return facts.verified.value_or(false) || facts.script.verified.value_or(false);
 }
@@ -68,7 +80,10 @@ std::string to_string(const OtherBackend &other) {
 void write_reports(const Program &program, const ReproFacts &facts, const std::string &folder) {
   write_atomically(folder + "/report.json",
                    report_json(program, facts, folder).dump(2, ' ', true, json::error_handler_t::replace) + "\n");
-  write_atomically(folder + "/report.md", render("report.md.tpl", report_values(program, facts, folder)));
+  json values = report_values(program, facts, folder);
+  for (const char *sentence : {"explanation", "workaround"})
+    values[sentence] = in_cell(values.at(sentence));
+  write_atomically(folder + "/report.md", render("report.md.tpl", values));
 }
 
 } // namespace repro_minify

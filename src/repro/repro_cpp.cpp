@@ -12,6 +12,7 @@
 #include "repro/repro_parts.h"
 #include "repro/repro_py.h"
 #include "repro/results_folder.h"
+#include "repro/script_run.h"
 #include "repro/triage.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/record.h"
@@ -28,8 +29,10 @@ namespace {
 /// No operator hands as few elements to a second thread.
 constexpr std::int64_t few_elements = 1000;
 
-bool ends_the_process(FailureKind kind) {
-  return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
+bool ends_the_process(const Signature &failure) {
+  const FailureKind kind = failure.kind;
+  return (kind == FailureKind::Crash && !is_told_by_message(failure)) || kind == FailureKind::Hang ||
+         kind == FailureKind::Memory;
 }
 
 using nlohmann::json;
@@ -97,6 +100,8 @@ private:
       torch.insert("torch/csrc/autograd/autograd.h");
     if (facts_.check.autocast)
       torch.insert("ATen/autocast_mode.h");
+    if (on_cuda() && !is_comparison(facts_.signature.kind))
+      torch.insert("torch/cuda.h");
     if (sets_determinism() || on_cuda())
       torch.insert("ATen/Context.h");
     if (parts_.files.inputs_from_file)
@@ -276,7 +281,7 @@ private:
     if (!facts_.backend->traits().needs_several_calls)
       return 1;
     // Which call raises is not known.
-    const bool any_call = ends_the_process(kind) || kind == FailureKind::Exception;
+    const bool any_call = !is_comparison(kind);
     return std::max(facts_.reduced.failing_call, any_call ? facts_.check.calls : 1);
   }
 
@@ -294,9 +299,10 @@ private:
                    {"calls", calls()},
                    {"kind", to_string(kind)},
                    {"compares", is_comparison(kind)},
-                   {"ends_the_process", ends_the_process(kind)}};
+                   {"ends_the_process", ends_the_process(facts_.signature)}};
     for (const auto one : {FailureKind::Structure, FailureKind::Exception, FailureKind::Hang, FailureKind::Memory})
       values[to_string(one)] = kind == one;
+    values["exception"] = is_told_by_message(facts_.signature);
     return values;
   }
 

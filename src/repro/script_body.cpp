@@ -4,6 +4,7 @@
 #include "program/surgery.h"
 #include "program/values.h"
 #include "repro/render.h"
+#include "repro/script_run.h"
 
 #include <algorithm>
 
@@ -71,7 +72,7 @@ private:
                                       : expression + ".to(device)";
   }
 
-  bool ends_the_process() const { return facts_.signature.kind != FailureKind::Exception; }
+  bool ends_the_process() const { return !is_told_by_message(facts_.signature); }
   bool compares() const { return is_test_ || is_comparison(facts_.signature.kind); }
 
   bool on_cpu() const { return facts_.check.device.is_cpu(); }
@@ -288,6 +289,16 @@ private:
     return "print(\"eager:\", " + eager() + (ends_the_process() ? ", flush=True)" : ")");
   }
 
+  /// Returns the statement that fails. On a device what is printed is waited for: its errors show no sooner.
+  std::string last_call(const std::string &call) const {
+    if (on_cpu())
+      return call;
+    std::vector<std::string> printed = {call};
+    if (program_.graph->outputs().empty() && (mode_ == Mode::Plain || mode_ == Mode::Gradient))
+      printed.push_back(joined(names()));
+    return "print(" + joined(printed) + ")";
+  }
+
   /// Returns the statement that prints the two results. A tensor does not show each dtype.
   std::string printing() const {
     const bool of_dtype =
@@ -323,7 +334,7 @@ private:
       const std::string callable = optimised(lines);
       if (call_.plain_interpreter && (form_.interpreted || !call_.passes.empty()))
         lines.emplace_back("torch._C._set_graph_executor_optimize(False)  # the plain interpreter runs the result");
-      lines.push_back(repeated((compares() ? "found = " : "") + called(callable)));
+      lines.push_back(repeated(compares() ? "found = " + called(callable) : last_call(called(callable))));
     }
     if (compares() && !is_test_)
       lines.push_back(printing());

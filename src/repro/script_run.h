@@ -39,6 +39,10 @@ std::unique_ptr<Task<ReproRun>> start_repro(const std::vector<std::string> &comm
 ReproRun run_repro(const std::vector<std::string> &command, const std::string &folder,
                    const std::function<bool()> &interrupted = {}, const Confinement &confinement = {.none = true});
 
+/// True for an exception, and for a device's error that stays: a crash by its kind, which ends no process and is told
+/// from others by its message.
+bool is_told_by_message(const Signature &wanted);
+
 /// Judges whether the run shows `wanted`. Any program may exit with 1, as does a Python that cannot even import torch:
 /// only the line `marker`, printed whole by this run, says that the failure was seen; and what was raised, or the
 /// signal, has to be that of `wanted`.

@@ -35,11 +35,9 @@ std::vector<std::string> operator_names(const Program &program) {
   return names;
 }
 
-/// Returns which PyTorch the failure was seen with, and the versions of the runtime behind it. A backend in a process
-/// of its own can have another PyTorch than this one.
+/// Returns which PyTorch the failure was seen with, and the versions of the runtime behind it.
 std::string seen_with(const ReproFacts &facts, const PythonCall &call) {
-  const ReproInPython *own = facts.backend->parts().repro_in_python;
-  std::string words = "PyTorch " + (own ? own->torch_version() : facts.torch_version);
+  std::string words = "PyTorch " + facts.torch_version;
   if (const OwnTracker *tracker = facts.backend->parts().tracker; tracker && !call.statements.empty())
     for (const json &pair : tracker->tracker().at("versions"))
       if (pair.at(0) != "torch")

@@ -259,7 +259,7 @@ std::string with_workaround(const std::string &script, const Workaround &workaro
   if (workaround.kind != Kind::Argument)
     return text;
   constexpr std::string_view call = "torch.compile(";
-  if (const size_t found = text.find(call, text.find("\nexpected")); found != std::string::npos)
+  if (const size_t found = text.rfind(call); found != std::string::npos) // the optimised side comes last
     text.replace(found, call.size(), "torch.compile(dynamic=True)(");
   return text;
 }

@@ -68,13 +68,17 @@ TEST(DeviceErrors, AreCrashesIfTheyStay) {
   EXPECT_EQ(kind_with("error-in:aten::rsqrt once"), "exception");
 }
 
-/// Each candidate that fails loses its process, and no other.
+/// Each candidate that fails loses its process, and no other. The repros wait for the device, and raise its error.
 TEST(DeviceErrors, AreReduced) {
   const char *asked = "error-in:aten::rsqrt";
-  const ReducedOnCuda kept = reduced_on_cuda(a_reduction(), asked),
+  std::vector<std::string> verified = a_reduction();
+  verified.emplace_back(verify);
+  const ReducedOnCuda kept = reduced_on_cuda(verified, asked),
                       fresh = reduced_on_cuda(a_reduction(), asked, {fresh_processes});
   expect_same(kept, fresh);
   EXPECT_EQ(kept.report.at("verdict").at("kind"), "crash");
+  EXPECT_EQ(kept.report.at("verified"), true);
+  EXPECT_EQ(kept.report.at("repro_py").at("verified"), true);
   EXPECT_LT(kept.contexts, fresh.contexts);
 }
 

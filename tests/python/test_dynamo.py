@@ -158,6 +158,11 @@ def test_a_failure_may_raise(world: Any) -> None:
         compiled(ThreeGraphs(), on_failure="raise")(X)
 
 
+def test_an_option_that_is_none_is_refused(world: Any) -> None:
+    with pytest.raises(Exception, match="only_fw: no option of repro-minify"):
+        torch.compile(lambda x: x + 1, backend="repro_minify", options={"only_fw": True})(torch.ones(2))
+
+
 def test_a_word_for_what_a_failure_does_that_is_none_is_refused(world: Any) -> None:
     world()
     with pytest.raises(Exception, match="on_failure='error'"):

@@ -72,6 +72,15 @@ def saved(call: Callable[..., Any], *args: Any, grad: bool = False) -> tuple[Gra
     return graphs, problems
 
 
+def test_the_default_dtype_is_the_users() -> None:
+    torch.set_default_dtype(torch.float64)
+    try:
+        saved(lambda x: x * torch.tensor([0.1, 0.2]), torch.ones(2, dtype=torch.float32))
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert "\ntorch.set_default_dtype(torch.float64)\n" in Path("program-0.py").read_text()
+
+
 def test_calls_are_kept_with_the_inputs_of_the_first_call() -> None:
     x = X.clone()
     (graph,) = graphs = graphs_of(mirrored, (x,), {}, False)

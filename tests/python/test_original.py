@@ -1,5 +1,6 @@
 """A trace may lose the failure: the model itself is run under torch.compile where its trace passes."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,20 @@ import repro_minify
 import torch
 from models import doubled
 from repro_minify.errors import first_line
-from repro_minify.original import Accepted, How, Original, difference, how_of, in_float64, problem_of, reference
+from repro_minify.original import (
+    Accepted,
+    How,
+    Original,
+    difference,
+    failure_of_original,
+    how_of,
+    in_float64,
+    problem_of,
+    ran,
+    reference,
+    tensors_in,
+)
+from repro_minify.saving import as_callable, save_failing
 from repro_minify.testing import assert_compiled_same
 
 FOUND = Original("value 1 is another", ("aten::_foreach_mul_",))
@@ -327,3 +341,82 @@ CALLS: list[int] = []
 
 def test_a_second_call_is_looked_at_too() -> None:
     assert problem_of(Remembers(), ((X,), {}), how_of({})).startswith("in its second call value 1 is another")
+
+
+def refused(graph: torch.fx.GraphModule, examples: Any) -> Any:
+    """A backend of the user's: what it has compiled must not run where eager is asked."""
+    raise AssertionError("it was compiled")
+
+
+class Outer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = torch.compile(torch.nn.ReLU(), backend=refused)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x) + 1
+
+
+def made_compiled(kind: str) -> Any:
+    if kind == "a function":
+        return torch.compile(lambda x: x + 1, backend=refused)
+    if kind == "a part of a module":
+        return Outer()
+    if kind == "a module":
+        return torch.compile(torch.nn.ReLU(), backend=refused)
+    module = torch.nn.ReLU()
+    module.compile(backend=refused)
+    return module
+
+
+@pytest.mark.parametrize("kind", ["a function", "a module", "a module in place", "a part of a module"])
+def test_what_the_user_has_compiled_runs_in_eager(kind: str, work: Path) -> None:
+    model = made_compiled(kind)
+    expected = [torch.relu(X) if kind.startswith("a module") else X + 1, X]
+    found = ran(as_callable(model), ((X,), {}), how_of({}))
+    assert all(map(torch.equal, found, expected))
+    if kind != "a part of a module":  # PyTorch refuses to trace that
+        save_failing(model, X, work)
+
+
+@dataclasses.dataclass
+class Pair:
+    first: torch.Tensor
+    rest: Any = None
+
+
+class Named(dict[str, Any]):
+    """As transformers' outputs are: pytree knows no class of dict but its own."""
+
+
+class Held:
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+
+def test_tensors_are_found_in_whatever_says_what_it_is_made_of() -> None:
+    value = [Pair(X, Pair(X + 1)), Named(y=X + 2), torch.Size([1]), None]
+    assert [x.tolist() for x in tensors_in(value)] == [[2, 3], [3, 4], [4, 5]]
+    with pytest.raises(repro_minify.ReproMinifyError, match="it returns Held, of which nothing can be compared"):
+        problem_of(lambda x: Held(x), ((X,), {}), how_of({}))
+
+
+def test_a_comparison_that_raises_says_nothing_of_eager(work: Path) -> None:
+    x = torch.quantize_per_tensor(X, 0.1, 0, torch.quint8)
+    found = failure_of_original(lambda x: x.dequantize().relu(), ((x,), {}), work, {})
+    assert not found and not found.accepts and "quantized" in found.unknown
+
+
+def test_without_anything_to_differentiate_there_are_no_gradients() -> None:
+    ids = torch.tensor([1, 2])
+    assert len(ran(lambda x: x * X.requires_grad_(), ((ids,), {}), how_of({"grad": True}))) == 2
+
+
+def test_a_test_does_not_pass_where_nothing_is_known(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: Any) -> str:
+        raise repro_minify.ReproMinifyError("it does not end")
+
+    world()
+    monkeypatch.setattr("repro_minify.original.problem_of", unknown)
+    with pytest.raises(repro_minify.DoesNotFail, match="whether the model itself fails is not known: it does not end"):
+        assert_compiled_same(mirrored, X)

@@ -1,6 +1,7 @@
 """Every kind of model becomes a failing.pt that computes the same."""
 
 import itertools
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,49 @@ def test_tracing_leaves_a_module_as_it_was(work: Path) -> None:
     assert torch.equal(torch.random.get_rng_state(), state)
     archived = torch.jit.load(str(saved.model)).state_dict()
     assert all(torch.equal(value, before[name.removeprefix("_.")]) for name, value in archived.items())
+
+
+class Table(torch.nn.Module):
+    """Keeps a buffer that stands for several elements, one that is made as it runs, and one that autograd saves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("wide", torch.ones(1).expand(3))
+        self.register_buffer("scale", torch.full((3,), 2.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if "made" not in self._buffers:
+            self.register_buffer("made", torch.ones(3))
+        return x * self.scale * self.wide
+
+
+def test_buffers_are_put_back_unseen(work: Path) -> None:
+    module = Table()
+    save_failing(module, X, work)
+    assert "made" not in module._buffers and torch.equal(module.wide, torch.ones(3))
+    x = torch.ones(3, requires_grad=True)
+    y = module(x)
+    save_failing(module, X, work)
+    y.sum().backward()  # what it has saved was not written to
+    assert x.grad is not None and torch.equal(x.grad, torch.full((3,), 2.0))
+    save_failing(torch.nn.LazyBatchNorm1d(), torch.rand(4, 3), work)
+
+
+def test_a_full_disk_is_an_error_and_no_end_of_the_process(work: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            save_failing(torch.nn.Linear(3, 200), X, work)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_the_seed_of_a_device_that_is_not_in_use_stays(work: Path) -> None:
+    torch.manual_seed(1234)
+    waiting = list(torch.cuda._queued_calls)
+    save_failing(torch.nn.Linear(3, 2), X, work)
+    assert torch.cuda._queued_calls == waiting
 
 
 def test_inputs_are_those_before_the_call(work: Path) -> None:

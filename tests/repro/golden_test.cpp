@@ -62,6 +62,8 @@ constexpr GoldenCase golden_cases[] = {{FailureKind::Accuracy, false, false, fal
 ReproFacts facts_for(const GoldenCase &golden) {
   ReproFacts facts = testing_support::facts_of(golden.kind, golden.grad, golden.autocast);
   facts.signature.where = golden.kind == FailureKind::Gradient ? "gradient" : facts.signature.where;
+  if (golden.kind == FailureKind::Crash)
+    facts.signature.detail = "exit"; // else it is a device's error, which raises
   facts.reduced.message = "what was found";
   facts.memory_bytes = golden.kind == FailureKind::Memory ? 1u << 30 : 0;
   if (golden.cuda) {

@@ -50,6 +50,12 @@ TEST(PythonSource, AnElementOfAListNeedsNoBrackets) {
   EXPECT_NE(text.find("return l[0].add_(1)\n"), std::string::npos) << text;
 }
 
+TEST(PythonSource, OneOfTheNamesOfALineMayBeRead) {
+  const std::string text = usual("def forward(self,\n    x: Tensor) -> Tensor:\n  xs = torch.split(x, 2)\n"
+                                 "  _a, _b, = xs\n  _c = torch.relu_(x)\n  return torch.add(_a, torch.cat(xs))\n");
+  EXPECT_NE(text.find("    _a, _b, = xs\n    torch.relu_(x)\n"), std::string::npos) << text;
+}
+
 TEST(PythonSource, AttributesNeedAModule) {
   EXPECT_FALSE(python_source("def forward(self) -> Tensor:\n  return self.w\n", PythonCalls::AsUsual).one_function);
 }

@@ -1,4 +1,6 @@
 // Tests of triage's answers: each reason with a program that trips it, and one that does not.
+#include "program/executor.h"
+#include "program/program_from.h"
 #include "repro/small_program.h"
 #include "repro/triage.h"
 
@@ -7,7 +9,9 @@
 namespace repro_minify {
 namespace {
 
+using testing_support::call_constant;
 using testing_support::facts_of;
+using testing_support::program_from;
 using testing_support::small_program;
 
 Program program_with(const std::string &operator_name, size_t output) {
@@ -92,6 +96,29 @@ TEST(Preflight, RandomNumbersAreDrawnOtherwiseAndHaveTheirDtype) {
   EXPECT_TRUE(says(preflight(program, facts), "draws random numbers"));
   facts.signature.kind = FailureKind::Dtype;
   EXPECT_FALSE(says(preflight(program, facts), "draws random numbers"));
+}
+
+/// Calls of torch.fx, which have no schema.
+TEST(Preflight, KnowsCallsOfPython) {
+  register_python_calls();
+  ReproFacts facts = plain();
+  facts.signature.at_equal_elements = true;
+  const auto asked = [&](const char *call, const char *part) {
+    const Program program = program_from(R"IR(
+graph(%x : Tensor):)IR" + call_constant("call", call) +
+                                             call_constant("part", part) + R"IR(
+  %pair : Tensor = fx::tensor(%call, %x)
+  %one : Tensor = fx::tensor(%part, %pair)
+  return (%one))IR",
+                                         {at::ones({2})});
+    return preflight(program, facts);
+  };
+  const char *sort = R"({"m":"sort","a":[{"%":0}]})";
+  EXPECT_TRUE(says(asked(sort, R"({"f":"operator.getitem","a":[{"%":0},1]})"), "index"));
+  EXPECT_FALSE(says(asked(sort, R"({"f":"operator.getitem","a":[{"%":0},0]})"), "index"));
+  EXPECT_TRUE(says(asked(R"({"m":"sin","a":[{"%":0}]})", R"({"f":"torch.argmax","a":[{"%":0}]})"), "index"));
+  EXPECT_TRUE(says(asked(R"({"f":"torch.rand_like","a":[{"%":0}]})", R"({"m":"sin","a":[{"%":0}]})"),
+                   "draws random numbers"));
 }
 
 TEST(Preflight, ValuesNearTheEndOfTheDtype) {

@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace repro_minify {
 namespace {
@@ -87,6 +88,7 @@ void CommandServer::start(const std::vector<std::string> &words) {
   close(listener);
   if (pid_ < 0)
     throw UserError("--backend command: no process can be started");
+  group_ = pid_;
 }
 
 void CommandServer::await(const std::function<bool()> &interrupted) {
@@ -112,14 +114,13 @@ void CommandServer::give_up(const std::string &problem) {
 
 void CommandServer::end() {
   using namespace std::chrono_literals;
-  if (pid_ <= 0)
+  if (group_ <= 0)
     return;
-  kill(-pid_, SIGTERM);
-  if (runs_after(pid_, 2s)) {
-    kill(-pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
+  kill(-group_, SIGTERM);
+  const bool stays = runs_after(pid_, 2s);
+  kill(-std::exchange(group_, -1), SIGKILL); // and what it has started, which may have outlived it
+  if (stays)
+    waitpid(std::exchange(pid_, -1), nullptr, 0);
 }
 
 CommandServer::~CommandServer() {

@@ -42,7 +42,7 @@ private:
 
   TemporaryFolder folder_;
   std::string address_, log_;
-  pid_t pid_ = -1, owner_ = -1;
+  pid_t pid_ = -1, group_ = -1, owner_ = -1;
 };
 
 // The .inc files beside this one as text, for repro.cpp.

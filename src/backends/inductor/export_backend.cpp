@@ -136,8 +136,9 @@ private:
   std::string note_of(size_t count) const {
     const std::string right = "The exported program is right where eager PyTorch runs it; ";
     if (count == 1)
-      return "The exported program is wrong where eager PyTorch runs it: the fault is torch.export's, not " + title() +
-             "'s.";
+      return "torch.export cannot export the program, or what it makes is wrong where eager PyTorch runs it: the fault "
+             "is torch.export's, not " +
+             title() + "'s.";
     if (const Converter one = converter(); step(count) == one.name)
       return right + words_of(count) + ", fails before " + title() + " runs it (" + one.component + ").";
     if (step(count) != recipe().at("name"))

@@ -166,6 +166,8 @@ def kinds_in(value):
 def exported(module, inputs):
     try:
         return torch.export.export(module, tuple(inputs))
+    except (MemoryError, OSError):  # which say nothing of the program
+        raise
     except Exception as error:
         raise RuntimeError(f"torch.export: {type(error).__name__}: {' '.join(str(error).split())[:300]}") from None
 

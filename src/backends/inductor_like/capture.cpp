@@ -54,7 +54,8 @@ const std::set<std::string, std::less<>> &data_dependent() {
       "aten::item aten::Int aten::Float aten::Bool aten::ScalarImplicit aten::IntImplicit aten::FloatImplicit "
       "aten::ComplexImplicit aten::is_nonzero prim::tolist aten::nonzero aten::nonzero_numpy aten::masked_select "
       "aten::unique_dim aten::_unique2 aten::_unique aten::unique_consecutive aten::equal aten::allclose "
-      "aten::argwhere aten::repeat_interleave aten::bincount aten::Complex aten::histc");
+      "aten::unique_dim_consecutive aten::_pack_padded_sequence aten::argwhere aten::repeat_interleave aten::bincount "
+      "aten::Complex aten::histc");
   return names;
 }
 
@@ -75,11 +76,23 @@ bool depends_on_data(const jit::Value *value) {
          });
 }
 
+/// True if its result tells what the data are: by its name, or in the form that it has here.
+bool tells_data(const jit::Node *node, const std::string &kind) {
+  const auto inputs = node->inputs();
+  if (kind == "aten::one_hot") { // the largest of them, where no number of classes is given
+    const auto classes = jit::constant_as<int64_t>(inputs.at(1));
+    return !classes || *classes <= 0;
+  }
+  return data_dependent().contains(kind) || (kind == "aten::where" && inputs.size() == 1) ||
+         (kind == "aten::tensor_split" && is_tensor(inputs.at(1)));
+}
+
 void require_independent_of_data(const jit::Graph &graph) {
+  const auto depends = [](const jit::Value *input) { return is_tensor(input) && depends_on_data(input); };
   for (const auto *node : all_nodes(graph)) {
     const std::string kind = node->kind().toQualString();
-    if (data_dependent().count(kind) && !node->inputs().empty() && is_tensor(node->input(0)) &&
-        depends_on_data(node->input(0)))
+    const auto inputs = node->inputs();
+    if (tells_data(node, kind) && std::any_of(inputs.begin(), inputs.end(), depends))
       throw NotCovered(kind + " depends on data");
   }
 }

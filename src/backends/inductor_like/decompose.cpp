@@ -168,11 +168,7 @@ def small_addmm(c: Tensor, a: Tensor, b: Tensor, beta: number, alpha: number) ->
 def addmm(c: Tensor, a: Tensor, b: Tensor, *, beta: number, alpha: number) -> Tensor:
   if addmm_is_small(a, a.size(0), a.size(1), b.size(1)):
     return small_addmm(c, a, b, beta, alpha)
-  if beta == 1 and alpha == 1:
-    return torch.addmm(c, a, b, beta=beta, alpha=alpha)
-  if beta == 0:
-    return torch.mm(a, b) * alpha
-  return torch.mm(a, b) * alpha + c * beta
+  return torch.addmm(c, a, b, beta=beta, alpha=alpha)
 
 def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
   if weight.dim() != 2 or x.numel() == 0:
@@ -201,7 +197,7 @@ def logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
   return z.to(x.dtype)
 
 def var(x: Tensor, dim: Optional[List[int]], *, correction: Optional[number], keepdim: bool) -> Tensor:
-  if x.numel() == 0 or not x.is_floating_point() or correction is None:
+  if x.numel() == 0 or x.dim() == 0 or not x.is_floating_point() or correction is None:
     return torch.var(x, dim, correction=correction, keepdim=keepdim)
   y = wide(x)
   dims: List[int] = []
@@ -267,6 +263,16 @@ const char *decomposition_of(const jit::Node *node, const Observation &seen) {
   return nullptr;
 }
 
+/// True if eager's result is contiguous where an operand is not: pointwise operators would keep the operand's order.
+bool has_other_strides_than_operands(const jit::Node *node, const Observation &seen) {
+  const auto is_contiguous = [&](const jit::Value *value) {
+    const ObservedTensor *tensor = seen.tensor(value);
+    return !tensor || tensor->strides == contiguous_strides(tensor->sizes);
+  };
+  const auto inputs = node->inputs();
+  return is_contiguous(node->output()) && !std::all_of(inputs.begin(), inputs.end(), is_contiguous);
+}
+
 } // namespace
 
 StraightLine decompose(const StraightLine &line) {
@@ -281,6 +287,8 @@ StraightLine decompose(const StraightLine &line) {
     const jit::WithInsertPoint guard(node);
     const auto graph = jit::toGraphFunction(functions().get_function(c10::QualifiedName(name))).graph();
     jit::Value *made = jit::insertGraph(*node->owningGraph(), *graph, node->inputs()).at(0);
+    if (has_other_strides_than_operands(node, seen)) // views that follow rely on those of eager
+      made = node->owningGraph()->insert(c10::aten::contiguous, {made});
     node->output()->replaceAllUsesWith(made);
     node->destroy();
   }

@@ -50,12 +50,17 @@ template <typename T> static inline T largest_of(T a, T b) { return a != a ? a :
     {"absolute", R"(template <typename T> static inline T absolute(T a) { return a < T(0) ? T(-a) : a; }
 )"},
     {"floor_quotient", R"(// Integer division and remainder that round towards minus infinity.
+// The processor traps where the lowest number is divided by -1.
 template <typename T> static inline T floor_quotient(T a, T b) {
+  if (T(-1) < T(0) && b == T(-1))
+    return T(-a);
   return T(a / b - ((a % b != 0) && ((a < 0) != (b < 0))));
 }
 )"},
     {"floor_remainder",
      R"(template <typename T> static inline T floor_remainder(T a, T b) {
+  if (T(-1) < T(0) && b == T(-1))
+    return T(0);
   const T r = T(a % b);
   return T(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);
 }

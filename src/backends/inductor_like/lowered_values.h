@@ -1,5 +1,7 @@
 // The values of a lowering, each as an expression, in memory, or both, and the kernels that put them there.
 #pragma once
+#include "backends/inductor_like/capture.h"
+#include "backends/inductor_like/kernel_strips.h"
 #include "backends/inductor_like/plan.h"
 #include "backends/inductor_like/pointwise.h"
 #include "backends/inductor_like/stages.h"
@@ -228,7 +230,19 @@ protected:
     return slots_.at(node->output());
   }
 
+  /// Throws NotCovered where ATen would look at the memory around a tensor that a kernel makes, which has none.
+  void require_own_memory(const torch::jit::Node *node) const {
+    if (node->kind() != torch::jit::aten::as_strided)
+      return;
+    const torch::jit::Value *source = node->input(0);
+    const bool is_of_kernel = lazy_.contains(source) && !views_.contains(source) && !slots_.contains(source);
+    const ObservedTensor &tensor = *seen_.tensor(source);
+    if (is_of_kernel && (tensor.offset != 0 || tensor.storage_elements != product(tensor.sizes)))
+      throw NotCovered("aten::as_strided sees the memory around a tensor that a kernel makes");
+  }
+
   void aten(torch::jit::Node *node) {
+    require_own_memory(node);
     AtenStep step{node, {}, {}};
     for (auto *input : node->inputs())
       step.inputs.push_back(slot_as_in_eager(input));

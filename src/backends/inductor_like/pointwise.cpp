@@ -64,7 +64,7 @@ const std::map<std::string, Simple> simple_operators = {
     {"aten::trunc", {"@trunc($0)", "$0"}},
     {"aten::frac", {"$0 - @trunc($0)", ""}},
     {"aten::remainder", {"float_remainder<T>($1, @fmod($0, $1))", "floor_remainder<T>($0, $1)"}},
-    {"aten::fmod", {"@fmod($0, $1)", "$0 % $1"}},
+    {"aten::fmod", {"@fmod($0, $1)", "T(-1) < T(0) && $1 == T(-1) ? T(0) : T($0 % $1)"}},
     {"aten::floor_divide", {"float_floor_quotient<T>($0, $1, @fmod($0, $1))", "floor_quotient<T>($0, $1)"}},
     {"aten::maximum", {"largest_of<T>($0, $1)", "largest_of<T>($0, $1)"}},
     {"aten::minimum", {"smallest_of<T>($0, $1)", "smallest_of<T>($0, $1)"}},

@@ -102,6 +102,11 @@ std::optional<Lazy> strided(const jit::Node *node, const Lazy &source, const Obs
   const auto *operand = seen.tensor(node->input(0));
   if (!operand || operand->strides != contiguous_strides(operand->sizes) || operand->offset != 0)
     return std::nullopt;
+  int64_t last = offset;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    last += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
+  if (last >= product(operand->sizes)) // in the memory around it
+    return std::nullopt;
   return viewed(source, sizes, [=, whole = source.sizes](const std::vector<Index> &at) {
     return unflatten(flat_index(at, strides) + Index(offset), whole);
   });

@@ -159,10 +159,11 @@ def generators_kept() -> Iterator[None]:
 def in_thread(work: Callable[[], T]) -> T:
     if torch.cuda.is_initialized():
         torch.cuda.synchronize()  # what a stream of the caller's still computes
-    grad = torch.is_grad_enabled()
+    grad, device = torch.is_grad_enabled(), torch.get_default_device()
     told: list[tuple[Any, ReproMinifyError | None]] = []
 
     def run() -> None:
+        torch.set_default_device(None if device.type == "cpu" else device)  # it is the thread's own
         with torch.set_grad_enabled(grad), generators_kept():
             told.append(answer_of(work))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import BadInput, ReproMinifyError, first_line
+from .errors import BadInput, ReproMinifyError, files_of_user, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -73,8 +73,9 @@ def capture(
     import torch
 
     captured, root = Captured(), Path(folder)
-    if not force and root.exists() and any(root.iterdir()):
-        raise BadInput(f"{root}: exists and is not empty; give another folder, or force=True to write into it")
+    with files_of_user():
+        if not force and root.exists() and any(root.iterdir()):
+            raise BadInput(f"{root}: exists and is not empty; give another folder, or force=True to write into it")
 
     one_at_a_time = threading.Lock()
 

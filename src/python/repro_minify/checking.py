@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack, cast
 
 from .command import is_path, words_of
-from .errors import CannotTrace, DoesNotFail
+from .errors import CannotTrace, DoesNotFail, files_of_user
 from .options import CheckOptions
 from .program import raise_for, run
 from .verdict import Verdict, verdict_of_run
@@ -22,7 +22,7 @@ def check(model: Any, inputs: Any = None, backend: str = "inductor", **options: 
 
     Raises BadInput, EagerNotReproducible, InternalError, CannotStart.
     """
-    with tempfile.TemporaryDirectory(prefix="repro-minify-") as name:
+    with files_of_user(), tempfile.TemporaryDirectory(prefix="repro-minify-") as name:
         folder = Path(name)
         if not is_path(model):
             from .saving import settings_of_device  # it imports torch
@@ -70,6 +70,6 @@ def with_finer_tolerance(model: Path, backend: str, options: Mapping[str, object
 
 def verdict_of_words(words: list[str]) -> Verdict:
     ended = run(["run", "--json", *words])
-    if ended.code not in (0, 1):
+    if ended.code not in (0, 1) or not ended.output.lstrip().startswith("{"):  # a loader's own error ends with 1 too
         raise_for(ended)
     return verdict_of_run(json.loads(ended.output))

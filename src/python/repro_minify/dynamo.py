@@ -30,7 +30,7 @@ from .errors import BadInput, ReproMinifyError, first_line
 from .graph_program import save_graph
 from .graphs import Graph
 from .minifying import minify, with_found
-from .options import MinifyOptions, arguments_of
+from .options import KNOWN, MinifyOptions, arguments_of
 from .original import how_of
 from .registered import lines_for, modules_for
 from .result import Result
@@ -136,6 +136,8 @@ class CheckedGraph:
         self.minify = options.pop("minify", "now" if self.raises else "exit")
         if self.minify not in ("exit", "now", False):
             raise BadInput(f'minify={self.minify!r}: give "exit", "now" or False')
+        if unknown := options.keys() - KNOWN:
+            raise BadInput(f"{min(unknown)}: no option of repro-minify")
         self.options = options
         self.context = TracingContext.try_get()
         self.run: Callable[..., Any] | None = None

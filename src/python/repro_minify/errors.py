@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +42,16 @@ class EagerNotReproducible(ReproMinifyError):
 
 class InternalError(ReproMinifyError):
     """A fault of the program, or the machine gave no process, memory or temporary folder (exit code 70)."""
+
+
+@contextlib.contextmanager
+def files_of_user() -> Iterator[None]:
+    """Raises BadInput in the place of OSError: a folder that cannot be written, a disk that is full."""
+    try:
+        yield
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        raise BadInput(f"{place}{error.strerror or error}") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -34,7 +34,7 @@ PROGRAM = '''\
 {imports}
 
 torch.set_grad_enabled({grad})
-
+{dtype}
 
 {classes}
 
@@ -242,9 +242,16 @@ class Writer:
         said = sorted(line for line in self.imports if line.startswith("#"))
         own = {"import sys", "from pathlib import Path", *(self.imports & OF_PYTHON)}
         other = {"import torch", *self.imports} - OF_PYTHON - set(said)
+        dtype = torch.get_default_dtype()
         imports = "\n".join([*sorted(own, key=lambda line: (line.startswith("from"), line)), "", *sorted(other), *said])
         return PROGRAM.format(
-            mark=MARK, name=name, data=data, grad=grad, imports=imports, classes="\n\n\n".join(self.classes)
+            mark=MARK,
+            name=name,
+            data=data,
+            grad=grad,
+            dtype="" if dtype is torch.float32 else f"torch.set_default_dtype({dtype})\n",
+            imports=imports,
+            classes="\n\n\n".join(self.classes),
         )
 
 
@@ -265,5 +272,5 @@ def save_graph(graph: Graph, path: Path, grad: bool, modules: Sequence[str] = ()
         raise
     except Exception as error:
         raise CannotTrace(f"{path.name} cannot be written: {first_line(error)}") from error
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return writer.problem

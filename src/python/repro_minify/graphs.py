@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .original import How, difference, in_float64, ran
+from .original import OF_DYNAMO, How, difference, in_float64, ran
 from .tracing import copies
 
 
@@ -60,7 +60,7 @@ def graphs_of(
     how, arguments, keeper = How(grad, autocast, None), (args, kwargs), Keeper()
     torch._dynamo.reset()
     expected = ran(call, arguments, how)
-    with torch._dynamo.config.patch(suppress_errors=False):
-        found = ran(torch.compile(call, backend=keeper, dynamic=dynamic), arguments, how)
+    with torch._dynamo.config.patch(OF_DYNAMO):
+        found = ran(torch.compile(call, backend=keeper, dynamic=dynamic), arguments, how, compiled=True)
     keeper.graphs.problem = difference(expected, found, in_float64(call, arguments, how))
     return keeper.graphs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .command import is_path, words_of
 from .checking import verdict_of, with_finer_tolerance
-from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError
+from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError, files_of_user
 from .options import MinifyOptions, Texts
 from .program import raise_for, run
 from .result import Result, result_in
@@ -27,11 +27,14 @@ ENDS = ("exception", "crash", "hang", "memory")  # kinds of failure that leave n
 
 
 def free_folder(stem: Path) -> Path:
-    """Returns STEM.repro, or the first of STEM-2.repro and so on that does not exist."""
+    """Returns STEM.repro, or the first of STEM-2.repro and so on that does not exist. Makes its folder of what was
+    reduced, so that another process takes another."""
     for number in itertools.count(1):
         folder = stem.with_name(f"{stem.name}{'' if number == 1 else f'-{number}'}.repro")
-        if not folder.exists() and not folder_of_failing(folder).exists():
-            return folder
+        if not folder.exists():
+            with contextlib.suppress(FileExistsError):
+                folder_of_failing(folder).mkdir(parents=True)
+                return folder
     raise AssertionError
 
 
@@ -70,20 +73,22 @@ def minify(model: Any, inputs: Any = None, backend: str = "inductor", **options:
         return reduce_program((model, inputs, backend, Path(), options), quiet)
     if "output" not in options and options.get("resume"):
         raise BadInput("resume=True: give output, the folder of the run that is to go on")
-    output = Path(os.fspath(options["output"])) if "output" in options else free_folder(Path(stem_of(model)))
-    if not output.name:
-        raise BadInput(f'output="{output}": give a folder with a name; what is reduced is written beside it')
-    failing = folder_of_failing(output)
-    if failing.exists() and not (options.get("force") or options.get("resume")):
-        raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
     from .saving import settings_of_device  # it imports torch
 
     own = {} if is_path(model) else settings_of_device(model, inputs)
+    with files_of_user():
+        output = Path(os.fspath(options["output"])) if "output" in options else free_folder(Path(stem_of(model)))
+    if not output.name:
+        raise BadInput(f'output="{output}": give a folder with a name; what is reduced is written beside it')
+    failing = folder_of_failing(output)
+    existed = "output" in options and failing.exists()
+    if existed and not (options.get("force") or options.get("resume")):
+        raise BadInput(f"{failing}: exists; give another output, or force=True to write into it")
     given = cast(MinifyOptions, {**own, **options, "output": output})
-    existed = failing.exists()
     asked = (model, inputs, backend, failing, given)
     try:
-        return reduce_model(asked, quiet)
+        with files_of_user():
+            return reduce_model(asked, quiet)
     except ReproMinifyError as error:
         begun = (output / "journal.jsonl").exists()  # a run that can go on needs its model
         if not existed and not begun and not getattr(error, "graphs", ()):  # nothing came of it
@@ -136,7 +141,9 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         return reduce(words, quiet)
     except DoesNotFail as error:
         if original is not None and original.unknown:
-            raise DoesNotFail(f"{error}; whether the model itself fails is not known: {original.unknown}") from error
+            unsure = DoesNotFail(f"{error}; whether the model itself fails is not known: {original.unknown}")
+            unsure.original = original
+            raise unsure from error
         if not original:
             raise
         if more := through_dynamo(options):

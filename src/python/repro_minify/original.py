@@ -20,9 +20,9 @@ from .command import is_path
 from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
 from .saving import as_callable, given_arguments, name_of
-from .tracing import copies, without_traces
+from .tracing import copies, leaves_of, seed, without_traces
 
-SEED = 0
+OF_DYNAMO = {"suppress_errors": False, "disable": False}  # entries of torch._dynamo.config: what fails is to be seen
 OF_COMPILE = ("mode", "dynamic", "fullgraph", "backend", "frontend")  # keys that are not of torch._inductor.config
 
 
@@ -68,7 +68,14 @@ class Wide(Called):
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+    return [leaf for leaf in leaves_of(value) if isinstance(leaf, torch.Tensor)]
+
+
+def require_tensors(result: Any) -> None:
+    """Raises ReproMinifyError for what holds no tensors that could be found: an object of a class that says nothing."""
+    for leaf in leaves_of(result):
+        if leaf is not None and not isinstance(leaf, (torch.Tensor, bool, int, float, complex, str, torch.Size)):
+            raise ReproMinifyError(f"it returns {type(leaf).__name__}, of which nothing can be compared")
 
 
 @dataclass(frozen=True)
@@ -121,8 +128,8 @@ def how_of(options: Mapping[str, Any]) -> How:
     )
 
 
-def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.Tensor]:
-    """Results, what is left in the inputs and buffers, and gradients."""
+def ran(call: Callable[..., Any], arguments: Arguments, how: How, compiled: bool = False) -> list[torch.Tensor]:
+    """Results, what is left in the inputs and buffers, and gradients. Unless `compiled` all of it runs in eager."""
     try:
         args, kwargs = copies(arguments)
     except Exception as error:
@@ -136,17 +143,20 @@ def ran(call: Callable[..., Any], arguments: Arguments, how: How) -> list[torch.
     device = next((x.device.type for x in tensors_in(given)), "cpu")
     casts = torch.autocast(device, how.autocast) if how.autocast else contextlib.nullcontext()
     with without_traces(call):  # until gradients are there: what it puts back may be needed for them
-        with torch.set_grad_enabled(how.grad), casts:
-            torch.manual_seed(SEED)
-            results = tensors_in(call(*given[0], **given[1]))
+        stance = torch.compiler.set_stance("default") if compiled else contextlib.nullcontext()
+        with torch.set_grad_enabled(how.grad), casts, stance:
+            seed()
+            result = call(*given[0], **given[1])
+            if not (results := tensors_in(result)):
+                require_tensors(result)
         buffers = [] if how.only_results else list(getattr(call, "buffers", tuple)())
         left = [] if how.only_results else tensors_in(given)
         found = [x.detach() for x in [*results, *left, *buffers]]
         if buffers:  # they are put back, and a result may be one
             found = [x.clone() for x in found]
         sources = [x for x in results if x.requires_grad]
-        if sources:
-            wanted = [*leaves, *(p for p in getattr(call, "parameters", tuple)() if p.requires_grad)]
+        wanted = [*leaves, *(p for p in getattr(call, "parameters", tuple)() if p.requires_grad)]
+        if sources and wanted:
             gradients = torch.autograd.grad(sources, wanted, [torch.ones_like(x) for x in sources], allow_unused=True)
             found += [x for x in gradients if x is not None]
     return found
@@ -283,15 +293,14 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
     raises what torch.compile raises as well."""
     import torch._inductor.config
 
-    expected, unsure, refusal = [], "", ""
+    expected, again, refusal = [], [], ""
     try:
-        expected = ran(call, arguments, how)
-        unsure = difference(expected, ran(call, arguments, how), None, how)
+        expected, again = (ran(call, arguments, how) for _ in range(2))
     except ReproMinifyError:
         raise
     except Exception as error:
         refusal = first_line(error)
-    if unsure:
+    if not refusal and (unsure := difference(expected, again, None, how)):
         raise ReproMinifyError(f"two eager runs differ: {unsure}")
     # Where eager gives nothing to compare with, numbers may be drawn by operators that take what eager's refuse.
     config = {"fallback_random": not refusal, "compile_threads": 1, **how.config}
@@ -299,11 +308,11 @@ def problem_of(call: Callable[..., Any], arguments: Arguments, how: How) -> str:
         raise ReproMinifyError(f"torch._inductor.config has no entry {unknown[0]}")
     torch._dynamo.reset()  # what was compiled before had other entries
     exact = functools.cache(lambda: reference(call, arguments, how, expected))
-    with torch._inductor.config.patch(config), torch._dynamo.config.patch(suppress_errors=False):
+    with torch._inductor.config.patch(config), torch._dynamo.config.patch(OF_DYNAMO):
         compiled = torch.compile(call, mode=how.mode, dynamic=how.dynamic)
         for which in ("", "in its second call "):
             try:
-                found = ran(compiled, arguments, how)
+                found = ran(compiled, arguments, how, compiled=True)
             except Exception as error:
                 if lacks_compiler(error):
                     raise ReproMinifyError("torch.compile has no C++ compiler here") from error

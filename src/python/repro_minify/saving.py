@@ -1,6 +1,10 @@
 """Any model as failing.pt and inputs.pt, which the program reads."""
 
+import errno
+import io
+import os
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Callable
@@ -32,6 +36,10 @@ def name_of(model: object) -> str:
 def as_callable(model: Any) -> Callable[..., Any]:
     if isinstance(model, torch.export.ExportedProgram):
         model = model.module()
+    if type(model).__name__ == "OptimizedModule":  # what torch.compile made of a module
+        model = model._orig_mod
+    elif not getattr(model, "_torchdynamo_disable", False):
+        model = getattr(model, "_torchdynamo_orig_callable", model)  # of a function
     if callable(model):
         return model  # type: ignore[no-any-return]
     raise BadInput(
@@ -60,6 +68,21 @@ def settings_of_device(model: Any, inputs: Any) -> dict[str, Any]:
     return {"device": device, "autocast": False} if device else {}
 
 
+def write_archive(module: Any, path: Path) -> None:
+    """Raises OSError where the disk is full. PyTorch's own writer to a file ends the process then, so the archive is
+    made in memory; one of a gigabyte is not, but wants room on the disk."""
+    tensors = [tensor for kind in ("parameters", "buffers") for tensor in getattr(module, kind, tuple)()]
+    size = sum(tensor.nbytes for tensor in tensors)
+    if size < 1 << 30:
+        archive = io.BytesIO()
+        torch.jit.save(module, archive)
+        path.write_bytes(archive.getbuffer())
+        return
+    if shutil.disk_usage(path.parent).free < size + (size >> 4):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    torch.jit.save(module, str(path))
+
+
 def save_inputs(inputs: Any, folder: Path) -> Path:
     path = folder / "inputs.pt"
     torch.save(inputs, path)
@@ -86,6 +109,6 @@ def save_failing(model: object, inputs: Any, folder: Path, grad: bool = False) -
             raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}{of_this_python()}") from error
     with warnings.catch_warnings():  # TorchScript is said to be deprecated, which a user of ours did not choose
         warnings.simplefilter("ignore")
-        torch.jit.save(module, str(folder / "failing.pt"))
+        write_archive(module, folder / "failing.pt")
     train = has_modes and bool(getattr(call, "training", False))
     return Saved(folder / "failing.pt", save_inputs(values, folder), train)

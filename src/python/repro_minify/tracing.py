@@ -2,9 +2,10 @@
 
 import contextlib
 import copy
+import dataclasses
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 from unittest import mock
 
@@ -16,6 +17,12 @@ from .apart import generators_kept
 from .errors import CannotTrace, first_line
 
 SEED = 0
+
+
+def seed() -> None:
+    """Seeds all generators that are in use: for a device that the program has not begun to use PyTorch keeps the
+    user's own seed until then."""
+    (torch.manual_seed if torch.cuda.is_initialized() else torch.default_generator.manual_seed)(SEED)
 
 
 class Flat(torch.nn.Module):
@@ -37,9 +44,22 @@ class Flat(torch.nn.Module):
         return tensors_of(self._(*args, **kwargs))
 
 
+def leaves_of(value: Any) -> Iterator[Any]:
+    """What pytree takes a value apart into, and what dataclasses and classes of lists and dictionaries are made of."""
+    for leaf in pytree.tree_leaves(value):
+        if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
+            yield from leaves_of([getattr(leaf, each.name) for each in dataclasses.fields(leaf)])
+        elif isinstance(leaf, Mapping):
+            yield from leaves_of(list(leaf.values()))
+        elif isinstance(leaf, (list, tuple, set, frozenset)) and not isinstance(leaf, torch.Size):
+            yield from leaves_of(list(leaf))
+        else:
+            yield leaf
+
+
 def tensors_of(result: Any) -> Any:
     """The tensors of what a call returns; a single one as it is."""
-    tensors = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    tensors = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor)]
     if not tensors:
         raise CannotTrace(f"it returns {type(result).__name__}, no tensors: wrap it in a function that returns them")
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
@@ -62,14 +82,32 @@ def with_wishes(values: Any, given: Any) -> Any:
     return pytree.tree_map(with_wish, values, given)
 
 
+def has_values(buffer: torch.Tensor | None) -> bool:
+    """False for None, and for a buffer of a lazy module, which has no sizes yet."""
+    return buffer is not None and not torch.nn.parameter.is_lazy(buffer)
+
+
+def put_back(buffer: torch.Tensor, value: torch.Tensor) -> None:
+    """Writes unseen by autograd: a graph of the user's may have saved the buffer. Elements that stand for several are
+    written once."""
+    with torch.no_grad(), torch.inference_mode(buffer.is_inference()):
+        once = buffer.data
+        for dim, stride in enumerate(buffer.stride() if buffer.layout == torch.strided else ()):
+            if stride == 0 and buffer.shape[dim] > 1:
+                once, value = once.narrow(dim, 0, 1), value.narrow(dim, 0, 1)
+        once.copy_(value)
+
+
 @contextlib.contextmanager
 def without_traces(call: Any) -> Iterator[None]:
-    """Leaves generators and the module's buffers as they were. Autocast is the program's affair, and kept out."""
+    """Leaves generators and the module's buffers as they were. Autocast is the program's affair, and kept out; what a
+    user has compiled in it runs in eager."""
     modules = list(call.modules()) if isinstance(call, torch.nn.Module) else []
     kept = [(module, dict(module._buffers)) for module in modules]
-    values = [(buffer, buffer.clone()) for _, buffers in kept for buffer in buffers.values() if buffer is not None]
+    values = [(buffer, buffer.clone()) for _, buffers in kept for buffer in buffers.values() if has_values(buffer)]
     with contextlib.ExitStack() as stack:
         stack.enter_context(generators_kept())
+        stack.enter_context(torch.compiler.set_stance("force_eager"))
         for device in ("cpu", "cuda"):
             stack.enter_context(torch.autocast(device, enabled=False))
         stack.enter_context(warnings.catch_warnings())
@@ -78,10 +116,11 @@ def without_traces(call: Any) -> Iterator[None]:
             yield
         finally:
             for module, buffers in kept:
+                for added in module._buffers.keys() - buffers.keys():
+                    del module._buffers[added]
                 module._buffers.update(buffers)
-            with torch.no_grad():
-                for buffer, value in values:
-                    buffer.copy_(value)
+            for buffer, value in values:
+                put_back(buffer, value)
 
 
 def difference(call: Callable[..., Any], other: Callable[..., Any], arguments: Any) -> str:
@@ -91,7 +130,7 @@ def difference(call: Callable[..., Any], other: Callable[..., Any], arguments: A
         for each in (call, other):
             args, kwargs = copies(arguments)
             with without_traces(call):
-                torch.manual_seed(SEED)
+                seed()
                 results.append(tensors_of(each(*args, **kwargs)))
     try:
         torch.testing.assert_close(results[1], results[0], equal_nan=True)
@@ -181,7 +220,7 @@ def refuse_python(module: Any) -> None:
 
 def traced(flat: Flat, tensors: list[torch.Tensor], grad: bool) -> torch.jit.ScriptModule:
     with without_traces(flat), DtypeViews(), Numbers(), forwards_in_line(grad):
-        torch.manual_seed(SEED)
+        seed()
         module = torch.jit.trace(flat, tuple(copies(tensors)), strict=False, check_trace=False)
     refuse_python(module)
     if problem := difference(flat, module, (tuple(tensors), {})):

@@ -249,6 +249,11 @@ static bool fails(const std::vector<{{expected_type:x-source}}>&{{#expected_name
   (void)found;
 {{/no_compares}}
 {{/no_loops}}
+{{#cuda}}
+{{#no_compares}}
+  torch::cuda::synchronize();  // an error of the device shows when it is waited for
+{{/no_compares}}
+{{/cuda}}
   return false;
 }
 
@@ -343,7 +348,7 @@ int main() {
       return reproduced();
   } catch (const std::exception& error) {
 {{#exception}}
-    std::printf("FAIL exception: %s\n", error.what());
+    std::printf("FAIL {{kind:x-source}}: %s\n", error.what());
     return reproduced();
 {{/exception}}
 {{#no_exception}}

@@ -35,8 +35,9 @@ def same_as(reference, sides):
 
 
 names = {"__name__": "__main__", "__file__": str(script)}
+answer.write_text(json.dumps({"torch": torch.__version__}))  # of a crash there is no more
 try:
-    exec(compile(script.read_text(), "repro.py", "exec"), names)
+    exec(compile(script.read_text(), script, "exec"), names)
 finally:
     sides = {side: leaves(names[side]) for side in ("expected", "found") if side in names}
     torch.save(sides, kept)

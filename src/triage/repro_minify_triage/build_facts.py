@@ -86,7 +86,10 @@ class Loaded:
 def require_known(program: str, variants: Iterable[Variant]) -> None:
     """A name or an option that the program does not know would cost a night without an answer."""
     variants = list(variants)
-    known = [row["name"] for row in json.loads(output_of([program, "backends", "--json"]))]
+    try:
+        known = [row["name"] for row in json.loads(output_of([program, "backends", "--json"]))]
+    except (ValueError, KeyError, TypeError) as error:
+        raise TriageError(f"{program}: lists no backends; name a repro-minify with --program") from error
     for name in {variant.backend for variant in variants}:
         if name not in known and not name.startswith(("plugin:", "command:")):
             near = difflib.get_close_matches(name, known, n=1)

@@ -186,7 +186,7 @@ def outlook_of(night: Row) -> str:
 
 def report_of(folder: Path) -> dict[str, Any]:
     try:
-        report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+        report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError):
         return {}
     return report
@@ -325,8 +325,17 @@ def links_of(bugs: list[dict[str, Any]], night: int) -> dict[tuple[str, str], li
 
 
 def exit_code_of(facts: dict[str, Any]) -> int:
-    """0 nothing new, 1 new or regressed bugs, 3 some models got no answer. A model that cannot be read counts in the
-    first night that says so: it stays as it is until a person acts, and no later night is in trouble for it."""
-    if any(bug["state"] in ALARMS for bug in facts["bugs"]):
+    """0 nothing new, 1 new or regressed bugs, 3 some models got no answer, or fail as they did not the night before and
+    were not reduced. A model that cannot be read counts in the first night that says so: it stays as it is until a
+    person acts, and no later night is in trouble for it. A bug of a night that is not over has no state yet."""
+    if any(bug["state"] in ALARMS and bug["nights"] for bug in facts["bugs"]):
         return 1
-    return 3 if facts["no_answer"] or any(row["is_new"] for row in facts["unreadable"]) else 0
+    is_new = any(row["is_new"] for row in facts["unreadable"])
+    return 3 if facts["no_answer"] or is_new or has_new_unexplained(facts["matrix"]) else 0
+
+
+def has_new_unexplained(matrix: dict[str, Any]) -> bool:
+    """True if a model fails that did not the night before, and no bug explains it."""
+    rows = zip(matrix["tonight"], matrix["yesterday"], matrix["bugs"], strict=True)
+    cells = (cell for each in rows for cell in zip(*each, strict=True))
+    return any(now == "fail" != before and not bugs for now, before, bugs in cells)

@@ -27,9 +27,9 @@ def write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or path.exists() and not path.is_file():
-            path.write_text(text)
+            path.write_text(text, encoding="utf-8")
             return
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
         os.replace(partial, path)
     except OSError as error:
         raise TriageError(f"{path}: cannot be written ({error.strerror}); name another file") from error

@@ -113,6 +113,7 @@ def named_as_given(value: Any, job: Job, folder: Path) -> Any:
     return value
 
 
+LONGEST = 2e6  # seconds, 23 days: the kernel's poll() takes no more
 RUNNING: set["subprocess.Popen[str]"] = set()  # what this process has started and waits for
 ENDING = threading.Event()  # set where a pool was interrupted: what is started from then on ends at once
 TAKES_ALONG = ("setpriv", "--pdeathsig", "KILL")  # of util-linux: the kernel ends what a killed triage had started
@@ -135,7 +136,7 @@ def run_command(command: list[str], timeout: float) -> Result:
     if ENDING.is_set():
         end_group(process)
     try:
-        out, err = process.communicate(timeout=timeout)
+        out, err = process.communicate(timeout=min(timeout, LONGEST))
     except subprocess.TimeoutExpired:
         end_with_children(process)
         return Result(lost=f"no answer within {timeout:.0f} s", seconds=time.monotonic() - start)

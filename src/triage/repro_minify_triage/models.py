@@ -77,9 +77,14 @@ def is_model(path: Path) -> bool:
     return path.suffix in SUFFIXES and path.name not in NOT_MODELS and not path.name.endswith("_inputs.pt")
 
 
+def is_file(path: Path) -> bool:
+    """False too in a folder that may be listed and not entered, where Path.is_file() raises."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
 def says(path: Path, words: bytes) -> bool:
     """A pipe is not waited for."""
-    if not path.is_file():
+    if not is_file(path):
         return False
     try:
         with path.open("rb") as file:
@@ -96,7 +101,7 @@ def says(path: Path, words: bytes) -> bool:
 def paths_of(pattern: str) -> list[Path]:
     path = Path(pattern)
     if path.is_dir():
-        return sorted(found for found in path.rglob("*") if is_model(found) and found.is_file())
+        return sorted(found for found in path.rglob("*") if is_model(found) and is_file(found))
     if path.is_file():
         return [path]
     found = sorted(Path(name) for name in glob.glob(pattern, recursive=True))

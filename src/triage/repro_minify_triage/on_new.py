@@ -52,8 +52,8 @@ def tell(store: Store, facts: dict[str, Any], command: list[str], say: Callable[
     for bug in facts["bugs"]:
         if bug["state"] == Shown.KNOWN and bug["id"] in untold:
             bug = {**bug, "state": untold[bug["id"]]}
-        if bug["state"] not in ALARMS or bug["id"] in known:
-            continue
+        if bug["state"] not in ALARMS or bug["id"] in known or not bug["nights"]:
+            continue  # what a night found that is not over is told at its end
         if problem := problem_of_call(command, bug, environment_of(bug, night, store)):
             say(f"--on-new: bug {bug['id']}: {problem}; it is told again by the next run")
             with store.change() as db:

@@ -170,6 +170,7 @@ class Store:
             open_night = self.unfinished_night()
             if open_night and open_night["build_id"] == build_id and open_night["plan"] == text:
                 night, goes_on = int(open_night["id"]), True
+                db.execute("DELETE FROM night_model WHERE night_id = ?", (night,))  # a file may be another since then
             else:
                 db.execute("UPDATE night SET ended = ?, abandoned = 1 WHERE ended IS NULL", (now(),))
                 added = db.execute(

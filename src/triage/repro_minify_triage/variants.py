@@ -6,18 +6,24 @@ from dataclasses import dataclass
 from .errors import TriageError
 
 
+ONE_TEXT = ("plugin:", "command:")  # what begins so is a path or a command line of its own
+
+
 @dataclass(frozen=True, order=True)
 class Variant:
     backend: str
     options: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return shlex.join([self.backend, *self.options]) if self.options else self.backend
+        """Reads back by parse_variant(): quotes tell the options from the words of a command."""
+        if not self.options:
+            return self.backend
+        text = shlex.join([self.backend, *self.options])
+        return f"'{self.backend}' {shlex.join(self.options)}" if text.startswith(ONE_TEXT) else text
 
 
 def parse_variant(text: str) -> Variant:
-    # The text after "command:" is a command line of its own.
-    if text.startswith(("plugin:", "command:")):
+    if text.startswith(ONE_TEXT):
         return Variant(text)
     try:
         words = shlex.split(text)
@@ -32,7 +38,7 @@ def parse_variants(texts: list[str]) -> list[Variant]:
     """Each text is one, or several with commas; the order is kept, and each is taken once."""
     found: dict[Variant, None] = {}
     for text in texts:
-        parts = [text] if text.startswith(("plugin:", "command:")) else text.split(",")
+        parts = [text] if text.startswith(ONE_TEXT) else text.split(",")
         for part in parts:
             found[parse_variant(part)] = None
     return list(found)

@@ -451,6 +451,13 @@ TEST(InductorLike, AgreesWithEagerWhereNumbersAndSizesEnd) {
        numbers({3, 2})},
       {"torch.cumsum(torch.relu(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).view(2, -1), 1)", numbers({2, 3, 4, 5})},
       {"x[x > 0] * 2 + 1, x[torch.rand_like(x) > 0.5] * 2 + 1", zeros},
+      {"x == 0.1, x != 0.1, x > 0.999, x >= 1.001", at::tensor({1., .1, 2.}).to(at::kBFloat16)},
+      {"x == 0.1, x > 0.9999", at::tensor({1., .1, 2.}).to(at::kHalf)},
+      {"x // -1, x % -1, torch.fmod(x, -1), torch.div(x, -1, rounding_mode='floor')", whole},
+      {"torch.as_strided((x * 2)[0:1], [3, 2], [2, 1]) + 1, torch.as_strided((x * 2).chunk(2, 1)[1], [2, 1], [2, 1]) + "
+       "1",
+       numbers({3, 2})},
+      {"torch.var(x, 0, correction=0)", at::tensor(2.5F)},
   };
   CheckOptions exactly;
   exactly.compare.rule = CompareRule::Exact;
@@ -469,6 +476,34 @@ TEST(InductorLike, AgreesWithEagerWhereNumbersAndSizesEnd) {
                "m, v, True, 0.1, 1e-5, False)\n  return y, before, m * 3\n",
                {numbers({5, 3}), at::zeros({3}), at::ones({3})}});
   EXPECT_EQ(trained.outcome, Verdict::Outcome::Pass) << trained.message;
+}
+
+TEST(InductorLike, WhatIsTakenApartHasTheStridesOfEager) {
+  const Verdict verdict = checked({"views",
+                                   "def forward(self, x):\n  y = x[0].t()\n  return torch.softmax(y, 1).view(-1), "
+                                   "torch.layer_norm(y, [3]).view(-1), "
+                                   "torch.log_softmax(x.transpose(1, 2), 1).view(2, -1)\n",
+                                   {numbers({2, 3, 4})}});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
+}
+
+/// A buffer that each call changes decides how large they are.
+TEST(InductorLike, SizesThatDependOnDataAreThoseOfEachCall) {
+  for (const char *result :
+       {"torch.where(x > n)[0] * 2", "torch.one_hot(n.reshape(1)) * 2.5", "torch.tensor_split(x, n, 0)[0] + 1",
+        "torch.repeat_interleave(torch.arange(1), n.reshape(1)) * 2",
+        "torch.masked_select(torch.arange(8), x > n) * 2"}) {
+    const std::string source = std::string("def forward(self, x, n):\n  n.add_(1)\n  return ") + result + "\n";
+    const Verdict verdict = checked({result, source.c_str(), {at::arange(8), at::tensor(1, at::kLong)}});
+    EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << result << ": " << verdict.message;
+  }
+}
+
+TEST(InductorLike, AProductWithFactorsDoesNotOverflowBeforeThem) {
+  const at::Tensor large = at::full({8, 8}, 300, at::kHalf);
+  const Verdict verdict =
+      checked({"addmm", "def forward(self, x):\n  return torch.addmm(x, x, x, alpha=0.01)\n", {large}});
+  EXPECT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
 }
 
 TEST(InductorLike, ResultsOfDtypesWithoutArithmeticAreTaken) {

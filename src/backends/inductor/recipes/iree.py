@@ -1,4 +1,4 @@
-"""IREE on the CPU (llvm-cpu, local-task), of what its importer makes of the exported program."""
+"""IREE on the CPU (llvm-cpu, local-sync), of what its importer makes of the exported program."""
 
 import os
 
