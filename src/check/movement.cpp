@@ -2,6 +2,7 @@
 #include "check/compare_runs.h"
 #include "check/equal_elements.h"
 #include "check/verdict_text.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
@@ -11,16 +12,12 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/MemoryOverlap.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 constexpr int times_moved = 3; ///< one draw of signs can cancel out
 

@@ -2,13 +2,12 @@
 #include "cli/run_text.h"
 
 #include "check/verdict_text.h"
+#include "core/json.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
 #include "repro/reported.h"
 #include "repro_minify/backend_parts.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -138,7 +137,7 @@ void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts
   facts.nature = nature_of(known);
 }
 
-nlohmann::json timing_json(const std::optional<Timing> &timing) {
+json timing_json(const std::optional<Timing> &timing) {
   if (!timing)
     return nullptr;
   return {{"calls", timing->calls},
@@ -147,11 +146,11 @@ nlohmann::json timing_json(const std::optional<Timing> &timing) {
           {"compile_seconds", timing->compile_seconds}};
 }
 
-nlohmann::json settings_json(const RunSettings &settings) {
+json settings_json(const RunSettings &settings) {
   return {{"device", settings.device.str()},
           {"seed", settings.seed},
           {"threads", settings.threads},
-          {"autocast", settings.autocast ? nlohmann::json(dtype_name(settings.autocast_dtype)) : nullptr},
+          {"autocast", settings.autocast ? json(dtype_name(settings.autocast_dtype)) : nullptr},
           {"deterministic", to_string(settings.determinism)},
           {"tf32", settings.tf32}};
 }
@@ -214,22 +213,22 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
 
 std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
-  nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
+  json whole = json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
-  const nlohmann::json result = {
+  const json result = {
       {"model", session.shown_path()},
-      {"converted", session.options.conversion ? nlohmann::json(to_string(*session.options.conversion)) : nullptr},
+      {"converted", session.options.conversion ? json(to_string(*session.options.conversion)) : nullptr},
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
       {"check", session.check.mode == CheckMode::Run ? "run" : "accuracy"},
       {"verdict",
        {{"outcome", whole["outcome"]},
-        {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
+        {"kind", fails ? json(to_string(verdict.signatures.front().kind)) : json(nullptr)},
         {"where", fails ? verdict.signatures.front().where : ""},
         {"message", verdict.message},
         {"left_out", verdict.left_out},
-        {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
+        {"nearer_to_fp64", nearer.empty() ? json(nullptr) : json(nearer)},
         {"lets_whole_numbers_pass", lets_whole_numbers_pass(verdict)},
         {"sum_tolerance", if_known(sum_tolerance(verdict))},
         {"nature", nature_json(facts.nature)},
@@ -238,7 +237,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
       {"timing", timing_json(facts.timing)},
       {"settings", settings_json(session.settings())},
       {"details", whole}};
-  return result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
+  return result.dump(2, ' ', true, json::error_handler_t::replace);
 }
 
 } // namespace repro_minify

@@ -2,6 +2,7 @@
 
 #include "backends/in_python.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/programs.h"
 #include "core/text.h"
 #include "program/compute.h"
@@ -9,8 +10,6 @@
 #include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "tasks/limits.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -27,7 +26,6 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char *kind_words[] = {"", "export", "program", "log"};
 

@@ -18,7 +18,6 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr int most_failures = 100; ///< a model that has more has another problem
 

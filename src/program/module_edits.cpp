@@ -1,10 +1,10 @@
 #include "program/module_edits.h"
 
+#include "core/json.h"
 #include "program/python_call.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
-#include <nlohmann/json.hpp>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -55,7 +55,7 @@ std::string redirected(const std::string &written, const Redirection &to) {
 }
 
 /// Redirects the devices among the arguments of a call of torch.fx. Returns true if one is another now.
-bool redirect(nlohmann::json &form, const Redirection &to) {
+bool redirect(json &form, const Redirection &to) {
   bool changed = false;
   if (form.is_object() && form.size() == 1 && form.contains("device") && form["device"].is_string()) {
     const std::string written = form["device"];
@@ -70,7 +70,7 @@ bool redirect(nlohmann::json &form, const Redirection &to) {
 
 void redirect(Node *node, const Redirection &to) {
   if (is_python_call(node)) {
-    if (nlohmann::json call = python_call_of(node); redirect(call, to))
+    if (json call = python_call_of(node); redirect(call, to))
       set_python_call(node, call);
   } else if (node->kind() == torch::jit::prim::Constant) {
     const auto value = torch::jit::toIValue(node->output());

@@ -11,7 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using torch::jit::Node;
 using torch::jit::Value;
 

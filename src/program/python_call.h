@@ -2,7 +2,8 @@
 // operands in the others. src/backends/inductor/fx_call.py has the grammar: "f" or "m" is the function or method, "a"
 // and "k" are its arguments, {"%": N} is operand N.
 #pragma once
-#include <nlohmann/json.hpp>
+#include "core/json.h"
+
 #include <torch/csrc/jit/ir/ir.h>
 
 #include <string>
@@ -16,10 +17,10 @@ bool calls_python(const torch::jit::Graph &graph);
 
 /// Returns the call of such a node, with all of its operands among the node's; null where its text is no such call,
 /// which only a hand-made archive has.
-nlohmann::json python_call_of(const torch::jit::Node *node);
+json python_call_of(const torch::jit::Node *node);
 /// Gives the node another call, of which each {"%": N} is an operand of the present one; those that are named no longer
 /// are no operands any more.
-void set_python_call(torch::jit::Node *node, const nlohmann::json &call);
+void set_python_call(torch::jit::Node *node, const json &call);
 
 /// Returns the number of calls in the graphs that a call is given: those of a higher-order operator.
 int calls_in_graphs_of(const torch::jit::Node *node);

@@ -1,6 +1,6 @@
 #include "reduce/journal.h"
 
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 #include <optional>
 #include <stdexcept>
@@ -9,8 +9,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// Raised when what a line holds changes: an older journal is then not understood, rather than misunderstood.
 constexpr int format = 3;

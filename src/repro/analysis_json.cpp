@@ -1,13 +1,9 @@
-#include "core/json_number.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "repro_minify/analysis.h"
 
-#include <nlohmann/json.hpp>
-
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char *states[] = {"same", "differs", "fails", "unknown"};
 constexpr const char *parts[] = {nullptr, "cause", "carrier"};

@@ -12,8 +12,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// How many values are not as they should be, by what becomes of them.
 json counts_of(const Analysis &analysis) {
   json counts = json::array();

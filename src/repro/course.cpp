@@ -10,8 +10,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 using namespace plot;
 constexpr int colours = 8; ///< p0 to p7 of page.css
 

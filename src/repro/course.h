@@ -1,9 +1,8 @@
 // How large the best program was after how many checks, as the search went on, and as a plot.
 #pragma once
 
+#include "core/json.h"
 #include "repro_minify/reducer.h"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <vector>
@@ -22,6 +21,6 @@ using Course = std::vector<CoursePoint>;
 void note_progress(Course &course, const Progress &now);
 
 /// For course.svg.tpl; null where there is nothing to plot. `before`: operators of the program that it began with.
-nlohmann::json course_json(const Course &course, int before);
+json course_json(const Course &course, int before);
 
 } // namespace repro_minify

@@ -12,8 +12,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// Small values in full: a passing program may differ from the failing one in nothing else.
 std::string value_text(const c10::IValue &value) {
   const std::string text = value.isTensor() ? elements_text(value.toTensor()) : "";

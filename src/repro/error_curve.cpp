@@ -7,8 +7,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 using namespace plot;
 
 /// Values from left to right, powers of ten upwards. No error at all stands on the floor, a power below the least.

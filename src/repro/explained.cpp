@@ -1,19 +1,17 @@
 #include "repro/intermediate.h"
 
 #include "check/compare_runs.h"
+#include "core/json.h"
 #include "program/values.h"
 #include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
 
-#include <nlohmann/json.hpp>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
 #include <memory>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// The graph of the program that returns all values, but that each is read from an argument. It takes the program's
 /// arguments, then the values.

@@ -3,6 +3,7 @@
 #include "backends/backend_parts.h"
 #include "backends/in_python.h"
 #include "core/escape.h"
+#include "core/json.h"
 #include "program/compute.h"
 #include "repro/repro_py.h"
 #include "repro/torchscript_source.h"
@@ -10,12 +11,9 @@
 #include "repro_minify/run_settings.h"
 
 #include <ATen/core/grad_mode.h>
-#include <nlohmann/json.hpp>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// "torch.float32" as "float32".
 std::string plain_dtype(const std::string &name) {

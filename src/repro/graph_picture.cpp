@@ -9,8 +9,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t most_letters = 30;
 constexpr double letter_width = 6.7, line_height = 15, margin = 8; // of page.css's 11 px monospace
 

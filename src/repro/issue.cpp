@@ -17,7 +17,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr size_t most_title = 256, most_body = 65536; // GitHub's

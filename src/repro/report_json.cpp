@@ -1,6 +1,6 @@
 // report.json: what is known of a run, for scripts.
 
-#include "core/json_number.h"
+#include "core/json.h"
 #include "program/value_digest.h"
 #include "program/values.h"
 #include "repro/bug_key.h"
@@ -13,8 +13,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 json phases_json(const ReproFacts &facts) {
   json phases = json::array();

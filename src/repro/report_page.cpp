@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t most_code = 100'000;      ///< bytes of a program that is shown; what was reduced has a few hundred
 constexpr double seconds_for_values = 10;  ///< that the checks for a picture may take
 constexpr int niceness_beside_others = 10; ///< a tenth of a processor where there is no idle one

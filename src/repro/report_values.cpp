@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 std::string seconds(double value) {
   return fixed_text(value, 1) + " s";
 }

@@ -12,8 +12,6 @@
 
 namespace repro_minify {
 
-using nlohmann::json;
-
 bool is_verified(const ReproFacts &facts) {
   return facts.verified.value_or(false) || facts.script.verified.value_or(false);
 }

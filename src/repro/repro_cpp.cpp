@@ -32,8 +32,6 @@ bool ends_the_process(FailureKind kind) {
   return kind == FailureKind::Crash || kind == FailureKind::Hang || kind == FailureKind::Memory;
 }
 
-using nlohmann::json;
-
 /// `share`: they are made first, by name.
 json listed(const std::vector<std::pair<std::string, std::string>> &tensors, const Program &program,
             bool share = false) {

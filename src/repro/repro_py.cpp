@@ -38,7 +38,7 @@ void write_artefacts(const Program &program, const OwnTracker &own, const std::s
 
 } // namespace
 
-nlohmann::json facts_for_python(const ReproFacts &facts) {
+json facts_for_python(const ReproFacts &facts) {
   const bool is_pass = facts.bisection && facts.bisection->kind == StepKind::Pass;
   return {{"kind", to_string(facts.signature.kind)},
           {"differs", differs_json(facts)},

@@ -10,8 +10,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t most_inline = 70; // characters of inputs that stand in both calls
 
 /// How each side comes to its inputs, and what is compared.

@@ -18,8 +18,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// Returns the last words of the first three operators, for the name of a test: "unfold", "neg".
 std::vector<std::string> operator_names(const Program &program) {
   std::vector<std::string> names;

@@ -1,9 +1,8 @@
 // repro.py and test_repro.py of one program, in one of the ways to write them.
 #pragma once
 #include "backends/in_python.h"
+#include "core/json.h"
 #include "repro_minify/repro.h"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -55,7 +54,7 @@ std::string test_text(const ScriptParts &parts);
 std::string script_body(const ScriptParts &parts, bool is_test);
 /// Returns the values of the assertion in repro_body.py.tpl, by which both sides are compared. `several`: `expected`
 /// and `found` are lists.
-nlohmann::json script_assertion(const ReproFacts &facts, bool several);
+json script_assertion(const ReproFacts &facts, bool several);
 
 // repro.py for the backends that Python reaches: short, and enough by itself.
 

@@ -10,7 +10,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char *torch_export = "torch.export";

@@ -1,8 +1,7 @@
 // Predicts how PyTorch's triage would treat a report: which labels it gets, and what would have it closed.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/repro.h"
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
@@ -27,13 +26,13 @@ bool is_part_of_pytorch(const Backend &backend);
 bool is_for_pytorch(const ReproFacts &facts);
 /// The contents of issue.md, whatever the form.
 struct IssueContents {
-  nlohmann::json problem; ///< "sentence" and "why_eager", which are Markdown, and "guilty"
+  json problem; ///< "sentence" and "why_eager", which are Markdown, and "guilty"
   std::string script, why_no_script, log;
 };
 /// The form of the tracker of another project; without fields where the report is for PyTorch's.
 struct TrackerForm {
   std::string title; ///< what stands before the title
-  nlohmann::json fields = nlohmann::json::array();
+  json fields = json::array();
 };
 TrackerForm form_of_tracker(const ReproFacts &facts, const IssueContents &contents, const std::string &folder);
 /// The part of PyTorch that is wrong where the runtime of another project only shows it: "torch.export", whose program
@@ -113,7 +112,7 @@ std::vector<GeneratedCode::Origin> explained_origins(const ReproFacts &facts);
 /// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}, "folded": {"lines"}}, the last two
 /// where there is code to show, and much of it: the decomposition where that is wrong, else the statements of the
 /// kernel. Empty where the failure begins before TorchInductor, or the backend is another one.
-nlohmann::json generated_code_json(const ReproFacts &facts);
+json generated_code_json(const ReproFacts &facts);
 
 // For which other inputs the program is wrong too.
 

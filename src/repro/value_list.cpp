@@ -14,7 +14,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Part = AnalysisRow::Part;
 using State = AnalysisRow::State;
 

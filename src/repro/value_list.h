@@ -1,8 +1,7 @@
 // The values of an Analysis as a page has them: a graph to look at, and an entry for each that the graph leads to.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/analysis.h"
-
-#include <nlohmann/json.hpp>
 
 #include <functional>
 #include <string>
@@ -43,9 +42,9 @@ struct ValueListOptions {
 
 struct ValueList {
   GraphPicture picture;
-  nlohmann::json legend; ///< {"classes" of page.css, "meaning"} for each colour that is in the picture
-  std::string entries;   ///< HTML
-  size_t drawn = 0;      ///< values that are drawn and listed
+  json legend;         ///< {"classes" of page.css, "meaning"} for each colour that is in the picture
+  std::string entries; ///< HTML
+  size_t drawn = 0;    ///< values that are drawn and listed
 };
 
 /// Key of a row, as ValueListOptions say.
@@ -54,7 +53,7 @@ std::string key_of(const ValueListOptions &options, size_t row);
 ValueList value_list(const Analysis &analysis, const ValueListOptions &options);
 
 /// Returns the values that the pages' templates show of a list of `analysis`.
-nlohmann::json graph_json(const ValueList &list, const Analysis &analysis);
+json graph_json(const ValueList &list, const Analysis &analysis);
 
 // Where the boxes and the lines of a graph go: Graphviz's `dot` says it. It is given numbers alone, no text of a model.
 

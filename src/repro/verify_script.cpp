@@ -15,7 +15,6 @@ namespace repro_minify {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// Written in a child: tensors are looked at.
 ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {

@@ -11,7 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Outcome = VersionRow::Outcome;
 
 std::optional<bool> flag_of(const json &answer, const char *name) {

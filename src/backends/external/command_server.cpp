@@ -3,6 +3,7 @@
 #include "backends/backend_parts.h"
 #include "core/files.h"
 #include "core/frame.h"
+#include "core/json.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
 #include "repro_minify/program.h"
@@ -19,14 +20,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t most_answer_bytes = size_t{1} << 20; // a line with two numbers and a message

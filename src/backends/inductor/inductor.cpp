@@ -11,8 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 std::vector<std::string> entries_of_inductor(const BackendOptions &options) {
   std::vector<std::string> entries;
   if (options.emulate_precision_casts)

@@ -5,8 +5,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 std::string text_of(const json &answer, const char *key) {
   const json &value = answer.at(key);
   return value.is_string() ? value.get<std::string>() : "";

@@ -68,7 +68,7 @@ void keep_probes_in_our_cache(const std::string &folder) {
   setenv("TORCHINDUCTOR_CACHE_DIR", kept.c_str(), 1);
 }
 
-[[noreturn]] void end_as(const nlohmann::json &died) {
+[[noreturn]] void end_as(const json &died) {
   if (const int signal = died.value("signal", 0)) {
     ::signal(signal, SIG_DFL); // no report of a crash: the frames of this process are not those of the failure
     raise(signal);
@@ -154,7 +154,7 @@ void InductorWorker::await(const std::function<bool()> &interrupted) {
   report_ = -1;
   if (std::chrono::steady_clock::now() >= give_up_at)
     give_up("the Python worker did not start within ten minutes");
-  const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
     give_up("the Python worker did not start: " + last_line(folder_ + "/log"));
   if (answer.contains("problem"))

@@ -7,8 +7,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// The version counters of what was written to there are those of other tensors here.
 void note_writes(const json &written, const WireWriter &sent, const std::vector<c10::IValue> &operands) {
   std::set<void *> storages;

@@ -22,8 +22,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// The seed that the check has given to this process's generators.
 uint64_t seed_here() {
   return at::detail::getDefaultCPUGenerator().current_seed();

@@ -14,8 +14,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 std::optional<PythonCall> call_of(const json &words) {
   if (words.is_null())
     return std::nullopt;

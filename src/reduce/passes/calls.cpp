@@ -16,7 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using torch::jit::Node;
 
 const json nothing = {{"none", 1}};

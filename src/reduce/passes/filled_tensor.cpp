@@ -14,7 +14,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
