@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-
 OperatorPlace place_of(const Node *node) {
   return {operator_name(node), node->outputs().empty() ? "" : node->outputs().front()->debugName(),
           node->sourceRange().str()};

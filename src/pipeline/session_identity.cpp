@@ -52,7 +52,7 @@ Identity identity_of(const Session &session) {
 
 // The words and refusals that the commands share for the verdict on the model itself: see session.h.
 
-std::shared_ptr<torch::jit::Graph> graph_as_called(const Session &session) {
+std::shared_ptr<Graph> graph_as_called(const Session &session) {
   try {
     return flatten_calls(session.model, session.inputs.values).graph;
   } catch (const std::exception &) {

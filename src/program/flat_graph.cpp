@@ -8,8 +8,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
 using torch::jit::WithInsertPoint;
 
 void lift_tensor_constants(Block *block, InputBuilder &builder) {
@@ -17,7 +15,7 @@ void lift_tensor_constants(Block *block, InputBuilder &builder) {
     Node *node = *it++;
     for (Block *inner : node->blocks())
       lift_tensor_constants(inner, builder);
-    if (node->kind() != torch::jit::prim::Constant)
+    if (node->kind() != prim::Constant)
       continue;
     const auto value = torch::jit::toIValue(node->output());
     bool has_tensor = false;

@@ -14,10 +14,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
 
@@ -28,10 +24,10 @@ void unpack_output(Value *value, std::vector<Value *> &parts) {
     return;
   }
   const auto kind = value->node()->kind();
-  if (kind == torch::jit::prim::TupleConstruct || kind == torch::jit::prim::ListConstruct) {
+  if (kind == prim::TupleConstruct || kind == prim::ListConstruct) {
     for (Value *part : value->node()->inputs())
       unpack_output(part, parts);
-  } else if (kind == torch::jit::prim::DictConstruct) {
+  } else if (kind == prim::DictConstruct) {
     for (size_t i = 1; i < value->node()->inputs().size(); i += 2)
       unpack_output(value->node()->input(i), parts);
   } else {
@@ -59,11 +55,11 @@ public:
 
   void copy_block(const Block *block) {
     for (const Node *node : block->nodes()) {
-      if (node->kind() == torch::jit::prim::If)
+      if (node->kind() == prim::If)
         copy_if(node);
-      else if (node->kind() == torch::jit::prim::Loop)
+      else if (node->kind() == prim::Loop)
         copy_loop(node);
-      else if (node->kind() != torch::jit::prim::Constant || !values.count(node->output()))
+      else if (node->kind() != prim::Constant || !values.count(node->output()))
         copy_node(node);
     }
   }

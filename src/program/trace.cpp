@@ -15,9 +15,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 constexpr size_t most_steps = 50000;
 
 TraceLog log_of_run(const LoadedModel &model, const std::vector<c10::IValue> &arguments, const RunSettings &settings,
@@ -65,7 +62,7 @@ public:
 
 private:
   void replay(const TraceStep &step, const TraceLog &log) {
-    torch::jit::Graph &graph = *program_.graph;
+    Graph &graph = *program_.graph;
     std::vector<Value *> operands;
     for (const int64_t operand : step.operands)
       operands.push_back(values_.at(operand));
@@ -122,7 +119,7 @@ Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &argu
                   const Limits &limits) {
   const TraceLog log = log_of_run(model, arguments, settings, limits);
   Program program;
-  program.graph = std::make_shared<torch::jit::Graph>();
+  program.graph = std::make_shared<Graph>();
   program.provenance.source = model.module._ivalue()->compilation_unit();
   try {
     Replay(model, program).run(log, arguments);

@@ -10,12 +10,6 @@
 
 namespace repro_minify {
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
 namespace {
 
 template <typename T> int64_t address_of(const T *pointer) {
@@ -69,8 +63,8 @@ TraceLog TraceLog::unpacked(const c10::IValue &packed) {
   TraceLog log;
   for (size_t i = 0; i < numbers.size();) {
     TraceStep step{static_cast<TraceStep::Kind>(numbers[i]),
-                   at_address<torch::jit::Node>(numbers[i + 1]),
-                   at_address<const torch::jit::Value>(numbers[i + 2]),
+                   at_address<Node>(numbers[i + 1]),
+                   at_address<const Value>(numbers[i + 2]),
                    numbers[i + 3],
                    {}};
     const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i + 5);

@@ -1,6 +1,7 @@
 // The log of a traced run, as numbers that a child can send: nodes are named by their addresses, which a forked child
 // shares with its parent as long as the graphs were there before.
 #pragma once
+#include "program/graph.h"
 #include "repro_minify/load.h"
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"
@@ -8,7 +9,6 @@
 
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <cstdint>
 #include <map>
@@ -30,8 +30,8 @@ struct TraceStep {
     List,      ///< of `operands`, with elements as `value` has them
   };
   Kind kind = Operator;
-  torch::jit::Node *node = nullptr;
-  const torch::jit::Value *value = nullptr;
+  Node *node = nullptr;
+  const Value *value = nullptr;
   int64_t index = 0;
   std::vector<int64_t> operands;
 };
@@ -62,25 +62,25 @@ private:
     c10::IValue value;
     std::optional<int64_t> number;
   };
-  using Frame = std::unordered_map<const torch::jit::Value *, Tracked>;
+  using Frame = std::unordered_map<const Value *, Tracked>;
   using Values = std::vector<Tracked>;
 
-  Values call(torch::jit::Graph &graph, Values arguments);
+  Values call(Graph &graph, Values arguments);
   Values call_method(const c10::IValue &object, const std::string &name, Values arguments);
-  void execute(Frame &frame, const torch::jit::Block *block);
-  void execute(Frame &frame, torch::jit::Node *node);
-  bool execute_call(Frame &frame, torch::jit::Node *node);
-  bool execute_access(Frame &frame, torch::jit::Node *node);
-  void execute_if(Frame &frame, torch::jit::Node *node);
-  void execute_loop(Frame &frame, torch::jit::Node *node);
-  void execute_operator(Frame &frame, torch::jit::Node *node);
-  static Values operands(const Frame &frame, const torch::jit::Node *node);
-  static void define(Frame &frame, const torch::jit::Node *node, const Values &results);
+  void execute(Frame &frame, const Block *block);
+  void execute(Frame &frame, Node *node);
+  bool execute_call(Frame &frame, Node *node);
+  bool execute_access(Frame &frame, Node *node);
+  void execute_if(Frame &frame, Node *node);
+  void execute_loop(Frame &frame, Node *node);
+  void execute_operator(Frame &frame, Node *node);
+  static Values operands(const Frame &frame, const Node *node);
+  static void define(Frame &frame, const Node *node, const Values &results);
 
   Tracked read_attribute(const c10::IValue &object, const std::string &name);
-  int64_t number_of(const Tracked &tracked, const torch::jit::Value *as);
-  int64_t number_of_container(const c10::IValue &value, const torch::jit::Value *as);
-  int64_t number_of_constant(const c10::IValue &value, const torch::jit::Value *as);
+  int64_t number_of(const Tracked &tracked, const Value *as);
+  int64_t number_of_container(const c10::IValue &value, const Value *as);
+  int64_t number_of_constant(const c10::IValue &value, const Value *as);
   int64_t add(TraceStep step);
   void know(const c10::IValue &value, int64_t number);
 

@@ -13,17 +13,13 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// A copy of the graph without outputs, and where the original's values are in it.
 struct Copied {
   Program program;
   std::unordered_map<const Value *, Value *> values;
 };
 
-void match_values(torch::jit::Block *from, torch::jit::Block *to, Copied &copied) {
+void match_values(Block *from, Block *to, Copied &copied) {
   auto other = to->nodes().begin();
   for (Node *node : from->nodes()) {
     for (size_t i = 0; i < node->outputs().size(); ++i)
@@ -70,7 +66,7 @@ std::optional<std::string> frame_of_the_author(const std::string &source) {
 std::vector<Intermediate> intermediates(const Recording &recording) {
   std::vector<Intermediate> result;
   for (const Node *node : recording.program.graph->nodes()) {
-    if (node->kind() == torch::jit::prim::Constant)
+    if (node->kind() == prim::Constant)
       continue;
     for (const Value *output : node->outputs()) {
       const auto &writers = recording.writers[recording.value_index.at(output)];

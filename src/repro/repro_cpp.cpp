@@ -201,9 +201,8 @@ private:
 
   bool returns_dict() const {
     const auto outputs = program_.graph->outputs();
-    return std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value *output) {
-      return output->type()->kind() == c10::TypeKind::DictType;
-    });
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [](const Value *output) { return output->type()->kind() == c10::TypeKind::DictType; });
   }
 
   bool returns_plain_values() const {
@@ -217,14 +216,12 @@ private:
     };
     const auto outputs = program_.graph->outputs();
     return facts_.not_reduced || // who knows
-           std::any_of(outputs.begin(), outputs.end(),
-                       [&](const torch::jit::Value *output) { return is_plain(output->type()); });
+           std::any_of(outputs.begin(), outputs.end(), [&](const Value *output) { return is_plain(output->type()); });
   }
 
   bool views_as_dtype() const {
-    return any_node(program_.graph->block(), [](const torch::jit::Node *node) {
-      return node->kind() == c10::Symbol::fromQualString(dtype_view_name);
-    });
+    return any_node(program_.graph->block(),
+                    [](const Node *node) { return node->kind() == c10::Symbol::fromQualString(dtype_view_name); });
   }
 
   bool mentions_complex() const {

@@ -45,9 +45,6 @@ KeepRandomState::~KeepRandomState() {
 
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
 /// Operators whose result tells the program, not only the tensors, what the data are.
 const std::set<std::string, std::less<>> &data_dependent() {
   static const std::set<std::string, std::less<>> names = set_of_words(
@@ -58,24 +55,23 @@ const std::set<std::string, std::less<>> &data_dependent() {
   return names;
 }
 
-bool is_tensor(const jit::Value *value) {
+bool is_tensor(const Value *value) {
   return value->type()->isSubtypeOf(c10::TensorType::get());
 }
 
 /// True if a tensor holds more than sizes and constants (which traced programs compute with in tensors).
-bool depends_on_data(const jit::Value *value) {
-  const jit::Node *node = value->node();
+bool depends_on_data(const Value *value) {
+  const Node *node = value->node();
   if (node->kind() == prim::NumToTensor || node->kind() == prim::Constant)
     return false;
   if (node->kind() == prim::Param || node->kind() == prim::GetAttr || !node->blocks().empty())
     return true;
   const auto &inputs = node->inputs();
-  return inputs.empty() || std::any_of(inputs.begin(), inputs.end(), [](const jit::Value *input) {
-           return is_tensor(input) && depends_on_data(input);
-         });
+  return inputs.empty() || std::any_of(inputs.begin(), inputs.end(),
+                                       [](const Value *input) { return is_tensor(input) && depends_on_data(input); });
 }
 
-void require_independent_of_data(const jit::Graph &graph) {
+void require_independent_of_data(const Graph &graph) {
   for (const auto *node : all_nodes(graph)) {
     const std::string kind = node->kind().toQualString();
     if (data_dependent().count(kind) && !node->inputs().empty() && is_tensor(node->input(0)) &&
@@ -85,15 +81,15 @@ void require_independent_of_data(const jit::Graph &graph) {
 }
 
 /// The graph of forward with the module's attributes as inputs behind its arguments, and no self.
-jit::Stack attributes_to_inputs(jit::Graph &graph, const jit::Module &module, std::vector<std::string> &names) {
+jit::Stack attributes_to_inputs(Graph &graph, const jit::Module &module, std::vector<std::string> &names) {
   jit::Stack values;
-  std::map<std::string, jit::Value *> made;
-  std::vector<jit::Block *> blocks = {graph.block()};
+  std::map<std::string, Value *> made;
+  std::vector<Block *> blocks = {graph.block()};
   while (!blocks.empty()) {
-    jit::Block *block = blocks.back();
+    Block *block = blocks.back();
     blocks.pop_back();
     for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-      jit::Node *node = *it++;
+      Node *node = *it++;
       blocks.insert(blocks.end(), node->blocks().begin(), node->blocks().end());
       if (node->kind() != prim::GetAttr)
         continue;
@@ -117,9 +113,9 @@ jit::Stack attributes_to_inputs(jit::Graph &graph, const jit::Module &module, st
 }
 
 /// Tensor constants inside the graph become inputs too: they are data, not structure.
-void constants_to_inputs(jit::Graph &graph, jit::Stack &values) {
+void constants_to_inputs(Graph &graph, jit::Stack &values) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    jit::Node *node = *it++;
+    Node *node = *it++;
     if (node->kind() != prim::Constant || !constant_of(node->output()).isTensor())
       continue;
     values.push_back(constant_of(node->output()));
@@ -148,7 +144,7 @@ void register_pauses() {
 
 /// torch.tensor and torch.as_tensor of numbers: they write into the memory of a new tensor themselves, so that the
 /// tracer sees memory that is never written.
-bool is_tensor_literal(const jit::Node *node) {
+bool is_tensor_literal(const Node *node) {
   const std::string kind = node->kind().toQualString();
   return kind == "aten::tensor" || kind == "aten::_list_to_tensor" ||
          (kind == "aten::as_tensor" && !is_tensor(node->input(0)));
@@ -157,19 +153,19 @@ bool is_tensor_literal(const jit::Node *node) {
 /// The tracer meets such a tensor when it is first read, and takes it down as the constant that it is: what it is made
 /// of are numbers, which are the same in each run. It takes no constant that requires a gradient, hence the detach. A
 /// copy of that is what the program may write to.
-void keep_literals_from_the_tracer(jit::Block *block) {
+void keep_literals_from_the_tracer(Block *block) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-    jit::Node *node = *it++;
-    for (jit::Block *inner : node->blocks())
+    Node *node = *it++;
+    for (Block *inner : node->blocks())
       keep_literals_from_the_tracer(inner);
     if (!is_tensor_literal(node))
       continue;
-    jit::Graph &graph = *node->owningGraph();
+    Graph &graph = *node->owningGraph();
     graph.create(c10::Symbol::fromQualString("repro_minify::pause_trace"), 0)->insertBefore(node);
     const jit::WithInsertPoint here(node->next());
-    jit::Value *constant = graph.insert(c10::aten::detach, {node->output()});
+    Value *constant = graph.insert(c10::aten::detach, {node->output()});
     graph.insertNode(graph.create(c10::Symbol::fromQualString("repro_minify::resume_trace"), 0));
-    jit::Value *copy = graph.insert(c10::aten::clone, {constant});
+    Value *copy = graph.insert(c10::aten::clone, {constant});
     node->output()->replaceAllUsesAfterNodeWith(copy->node(), copy);
   }
 }

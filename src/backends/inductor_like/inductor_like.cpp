@@ -25,7 +25,6 @@
 namespace repro_minify {
 namespace {
 
-namespace jit = torch::jit;
 using namespace inductor_like;
 
 /// True if the kernels of a repro compile, or if the compiler cannot do its work for now: the kernels are not to blame,

@@ -70,7 +70,7 @@ protected:
     return static_cast<int>(plan_.slots.size()) - 1;
   }
 
-  bool holds_tensors(const torch::jit::Value *value) const {
+  bool holds_tensors(const Value *value) const {
     bool found = false;
     for_each_tensor(seen_.constant(value), [&](const at::Tensor &) { found = true; });
     return found;
@@ -82,14 +82,14 @@ protected:
   }
 
   /// True if a kernel can read it.
-  bool has_elements(const torch::jit::Value *value) const {
+  bool has_elements(const Value *value) const {
     const auto *tensor = seen_.tensor(value);
     return tensor && is_for_kernels(*tensor) &&
            std::none_of(tensor->strides.begin(), tensor->strides.end(), [](int64_t stride) { return stride < 0; });
   }
 
   /// The elements of a value as an expression: its own, or loads from memory.
-  Lazy elements(torch::jit::Value *value) {
+  Lazy elements(Value *value) {
     if (const auto found = lazy_.find(value); found != lazy_.end())
       return found->second;
     const ObservedTensor &tensor = *seen_.tensor(value);
@@ -145,8 +145,8 @@ protected:
     plan_.steps.emplace_back(KernelStep{"", {sizes, {std::move(output)}}, {}});
   }
 
-  void compute_once_if_worth_it(torch::jit::Node *node) {
-    torch::jit::Value *value = node->output();
+  void compute_once_if_worth_it(Node *node) {
+    Value *value = node->output();
     if (views_.count(value))
       return;
     if (!options_.fuse) {
@@ -170,7 +170,7 @@ protected:
   }
 
   /// The slot that holds the value as ATen would, computing it if it is an expression.
-  int slot_of(torch::jit::Value *value) {
+  int slot_of(Value *value) {
     if (const auto found = slots_.find(value); found != slots_.end())
       return found->second;
     if (constants_.count(value))
@@ -191,7 +191,7 @@ protected:
 
   /// The slot of a value that ATen reads, or that the program returns: a kernel's tensor has the strides of eager
   /// there.
-  int slot_as_in_eager(torch::jit::Value *value) {
+  int slot_as_in_eager(Value *value) {
     const int slot = slot_of(value);
     if (const ObservedTensor *seen = seen_.tensor(value); seen && is_dense_in_another_order(*seen))
       plan_.strides_of_eager[slot] = seen->strides;
@@ -200,7 +200,7 @@ protected:
 
   /// Returns a slot with the observed value, which is the same in each run. Fused expressions go on with the unrounded
   /// value where that was rounded to 16 bits.
-  int constant_slot(torch::jit::Value *value) {
+  int constant_slot(Value *value) {
     const int slot = new_slot();
     plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);
     slots_[value] = slot;
@@ -211,9 +211,9 @@ protected:
   }
 
   /// Constants, and lists and tuples of what has slots.
-  int made(torch::jit::Value *value) {
-    torch::jit::Node *node = value->node();
-    if (node->kind() != torch::jit::prim::Constant && holds_tensors(value)) {
+  int made(Value *value) {
+    Node *node = value->node();
+    if (node->kind() != prim::Constant && holds_tensors(value)) {
       aten(node);
       return slots_.at(value);
     }
@@ -223,12 +223,12 @@ protected:
     return slot;
   }
 
-  int aten_view(torch::jit::Node *node) {
+  int aten_view(Node *node) {
     aten(node);
     return slots_.at(node->output());
   }
 
-  void aten(torch::jit::Node *node) {
+  void aten(Node *node) {
     AtenStep step{node, {}, {}};
     for (auto *input : node->inputs())
       step.inputs.push_back(slot_as_in_eager(input));
@@ -249,11 +249,11 @@ protected:
   const LoweringOptions &options_;
   const Observation seen_;
   Plan plan_;
-  std::set<const torch::jit::Value *> constants_; ///< what depends on constants alone
-  std::map<const torch::jit::Value *, Lazy> lazy_;
-  std::map<const torch::jit::Value *, int> slots_;
+  std::set<const Value *> constants_; ///< what depends on constants alone
+  std::map<const Value *, Lazy> lazy_;
+  std::map<const Value *, int> slots_;
   /// Expressions that ATen can have as a view of their source.
-  std::map<const torch::jit::Value *, torch::jit::Node *> views_;
+  std::map<const Value *, Node *> views_;
   std::vector<int> made_at_; ///< step that makes each slot; -1: there from the start
 };
 
@@ -261,10 +261,10 @@ protected:
 
 /// Returns the view of `source`; nothing for a node that is no view or not in the table. `result` is what the output
 /// looked like when it was observed.
-std::optional<Lazy> view_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen,
+std::optional<Lazy> view_of(const Node *node, const Lazy &source, const Observation &seen,
                             const ObservedTensor &result);
 
 /// The parts that chunk, split and unbind give; empty for any other node.
-std::vector<Lazy> parts_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen);
+std::vector<Lazy> parts_of(const Node *node, const Lazy &source, const Observation &seen);
 
 } // namespace repro_minify::inductor_like

@@ -12,8 +12,6 @@
 namespace repro_minify::inductor_like {
 namespace {
 
-namespace jit = torch::jit;
-
 struct TypePair {
   at::ScalarType dtype;
   Element element;

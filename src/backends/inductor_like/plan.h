@@ -15,7 +15,7 @@ namespace repro_minify::inductor_like {
 
 /// One operator, as ATen has it.
 struct AtenStep {
-  torch::jit::Node *node = nullptr;
+  Node *node = nullptr;
   std::vector<int> inputs, outputs; ///< slots
 };
 

@@ -12,9 +12,6 @@
 namespace repro_minify::inductor_like {
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
 const char *const aten_helper = R"(
 // An operator as ATen has it: what is on the stack, and its results.
 static std::vector<c10::IValue> aten(const char* name, const char* overload, std::vector<c10::IValue> stack) {
@@ -197,7 +194,7 @@ private:
   }
 
   void aten(const AtenStep &step) {
-    const jit::Node *node = step.node;
+    const Node *node = step.node;
     if (node->kind() == prim::ListConstruct) {
       lists_[step.outputs[0]] = list(step);
       return;

@@ -63,11 +63,11 @@ void require_kernels_possible(const Plan &plan) {
     throw NoAnswer("inductor-like: " + reason);
 }
 
-bool is_operator(const torch::jit::Node *node) {
+bool is_operator(const Node *node) {
   return node->kind().is_aten();
 }
 
-void count_operators(const torch::jit::Graph &graph, std::map<std::string, int> &counts) {
+void count_operators(const Graph &graph, std::map<std::string, int> &counts) {
   for (const auto *node : all_nodes(graph))
     if (is_operator(node))
       ++counts[node->kind().toQualString()];

@@ -33,7 +33,7 @@ Functional functionalise(const StraightLine &line);
 StraightLine fold_constants(const StraightLine &line);
 
 /// Inputs that are constant, and every value that depends on such alone.
-std::set<const torch::jit::Value *> constant_values(const StraightLine &line);
+std::set<const Value *> constant_values(const StraightLine &line);
 
 /// A stage: composite operators become the simple ones they are made of, written as TorchScript. 16-bit operands are
 /// computed in float32 and rounded once, as in TorchInductor's decompositions.

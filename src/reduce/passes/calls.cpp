@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-
 const json nothing = {{"none", 1}};
 
 std::vector<const Node *> calls_of(const Program &program) {

@@ -75,7 +75,7 @@ IndexSet ancestors(const Cutter &cutter, int target) {
   while (needed != before) {
     before = needed;
     add_producers(cutter, needed);
-    std::set<const torch::jit::Node *> whole;
+    std::set<const Node *> whole;
     for (int atom = 0; atom < cutter.atoms(); ++atom)
       if (const auto *outer = outermost(cutter.node_of(atom)); needed[atom] && !outer->blocks().empty())
         whole.insert(outer);

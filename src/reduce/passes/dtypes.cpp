@@ -15,8 +15,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-
 at::ScalarType dtype_of(const Program &program, size_t input) {
   return program.inputs[input].value.toTensor().scalar_type();
 }

@@ -15,10 +15,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// A node and an earlier one that says the same.
 struct Duplicate {
   const Node *node;
@@ -85,7 +81,7 @@ private:
     }
   }
 
-  std::shared_ptr<torch::jit::Graph> graph_;
+  std::shared_ptr<Graph> graph_;
   std::unordered_map<const Node *, const Node *> original_;
   std::unordered_set<const Value *> written_;
   std::vector<Duplicate> found_;

@@ -12,9 +12,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// At the top level, before the top-level node that `node` is or is inside of.
 Value *existing(Node *node, const c10::IValue &value, const c10::Type &type) {
   auto *graph = node->owningGraph();
@@ -22,7 +19,7 @@ Value *existing(Node *node, const c10::IValue &value, const c10::Type &type) {
   for (Node *other : graph->block()->nodes()) {
     if (other == top)
       return nullptr;
-    if (other->kind() != torch::jit::prim::Constant || *other->output()->type() != type)
+    if (other->kind() != prim::Constant || *other->output()->type() != type)
       continue;
     const auto held = torch::jit::toIValue(other->output());
     if (held && held->tagKind() == value.tagKind() && *held == value)
@@ -58,7 +55,7 @@ struct Slot {
   bool index;
 };
 
-std::vector<Slot> slots_of(torch::jit::Graph &graph) {
+std::vector<Slot> slots_of(Graph &graph) {
   std::vector<Slot> slots;
   const auto add = [&slots](const Node *node, size_t i, bool index) {
     const auto value = torch::jit::toIValue(node->input(i));
@@ -67,7 +64,7 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
   };
   std::set<const Node *> lists;
   for (const Node *node : all_nodes(graph)) {
-    if (node->kind() == torch::jit::prim::Loop)
+    if (node->kind() == prim::Loop)
       add(node, 0, false);
     for (size_t i = 1; is_python_call(node) && i < node->inputs().size(); ++i)
       add(node, i, false); // any of its numbers may be a size: it says of none what it is
@@ -77,8 +74,7 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
         continue;
       add(node, i, names_an_index(argument->name()));
       const Node *list = node->input(i)->node();
-      if (list->kind() == torch::jit::prim::ListConstruct && names_a_size(argument->name()) &&
-          lists.insert(list).second)
+      if (list->kind() == prim::ListConstruct && names_a_size(argument->name()) && lists.insert(list).second)
         for (size_t part = 0; part < list->inputs().size(); ++part)
           add(list, part, false);
     }
@@ -120,7 +116,7 @@ Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &
 bool is_size(const Node *node, size_t i) {
   if (const auto *argument = argument_of(node, i))
     return names_a_size(argument->name());
-  if (node->kind() != torch::jit::prim::ListConstruct)
+  if (node->kind() != prim::ListConstruct)
     return false;
   const auto &uses = node->output()->uses();
   return std::any_of(uses.begin(), uses.end(),
@@ -130,7 +126,7 @@ bool is_size(const Node *node, size_t i) {
 std::set<int64_t> sizes_in_graph(const Program &program) {
   std::set<int64_t> sizes;
   for (const Slot &slot : slots_of(*program.graph)) {
-    if (slot.index || slot.node->kind() == torch::jit::prim::Loop)
+    if (slot.index || slot.node->kind() == prim::Loop)
       continue;
     if (slot.value.isInt())
       sizes.insert(slot.value.toInt());

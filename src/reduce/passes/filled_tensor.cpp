@@ -14,10 +14,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// Tensors with more elements are not looked at element by element.
 constexpr int64_t most_literal_elements = int64_t{1} << 20;
 

@@ -11,10 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
 bool packs(const Node *node) {
   return node->kind() == prim::TupleConstruct || node->kind() == prim::ListConstruct;
 }
