@@ -25,8 +25,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char *kind_words[] = {"", "export", "program", "log"};
 
 /// Where PyTorch may have kept the data of a program: it names a folder, which may have moved with the program. Only

@@ -13,8 +13,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 enum OracleExit { Interesting = 0, AlsoInteresting = 101, Skip = 125, NotExecutable = 126, NotFound = 127 };
 
 /// Runs the program in the process group of the caller, so that a signal that kills that group kills it too; a caller

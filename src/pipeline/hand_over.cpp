@@ -20,8 +20,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 bool stops(const MinifyJob &job) {
   return job.options().listener.stops();
 }

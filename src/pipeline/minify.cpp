@@ -25,8 +25,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Takes over an earlier run's answers, and repairs what it was killed while writing.
 void resume(MinifyJob &job, const std::string &journal) {
   job.session.keep_journal(journal, true);

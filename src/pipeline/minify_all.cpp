@@ -17,8 +17,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int most_failures = 100; ///< a model that has more has another problem
 
 /// Returns repro.py, or the program alone where this run has written none.

@@ -15,8 +15,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Lines of collect_env that say where something lies on this machine.
 bool names_the_machine(const std::string &line) {
   return line.find('/') != std::string::npos &&

@@ -22,8 +22,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// A tensor is printed whole; a program that prints for ever must not fill the disk.
 constexpr std::uintmax_t most_printed = std::uintmax_t{1} << 28;
 

@@ -11,8 +11,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::chrono::minutes patience_of_others(5);
 
 /// Importing torch is not part of the hang, but takes its time too.

@@ -14,8 +14,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Written in a child: tensors are looked at.
 ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
   Limits limits;

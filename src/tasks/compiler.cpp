@@ -28,8 +28,6 @@
 
 namespace repro_minify {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 std::string first_line_of(const std::vector<std::string> &command) {

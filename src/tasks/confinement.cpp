@@ -26,8 +26,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Programs, libraries and headers, what says what the machine is like, and devices that hold nothing. Of processes
 /// only itself: what others have in their environment is theirs.
 constexpr const char *readable_everywhere[] = {"/usr",           "/lib",

@@ -31,8 +31,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uintmax_t most_bytes = std::uintmax_t{2} << 30;
 constexpr const char *left_out = "left-out"; ///< a file: the header is not used for a day
 

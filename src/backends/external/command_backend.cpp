@@ -39,8 +39,6 @@ namespace {
 
 #include "backends/external/embedded/command_program.inc"
 
-namespace fs = std::filesystem;
-
 /// Relative paths of files that exist are made absolute, so that the repro runs from any folder.
 std::vector<std::string> words_of(const std::string &line) {
   std::vector<std::string> words;

@@ -14,8 +14,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path folder_of_recipes() {
   return fs::path(inductor_worker_script()).parent_path() / "recipes";
 }

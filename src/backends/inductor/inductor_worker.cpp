@@ -37,8 +37,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr auto time_to_start =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
 
