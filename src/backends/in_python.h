@@ -4,7 +4,6 @@
 #include "core/json.h"
 #include "repro_minify/backend.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

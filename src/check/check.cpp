@@ -14,7 +14,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace repro_minify {
 namespace {

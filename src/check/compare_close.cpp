@@ -6,7 +6,6 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace repro_minify {

@@ -4,7 +4,6 @@
 #include "program/shared_pages.h"
 #include "program/values.h"
 
-#include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/autograd.h>
 

@@ -6,7 +6,6 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
-#include "repro_minify/check.h"
 
 #include <c10/util/accumulate.h>
 
@@ -15,7 +14,6 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
-#include <utility>
 
 namespace repro_minify {
 

@@ -3,13 +3,10 @@
 #include "cli/options.h"
 #include "core/json.h"
 #include "core/text.h"
-#include "repro_minify/backend.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/reducer.h"
 
 #include <iostream>
-#include <string>
-#include <vector>
 
 namespace repro_minify {
 namespace {

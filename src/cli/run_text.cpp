@@ -10,7 +10,6 @@
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 #include <sstream>
 

@@ -1,11 +1,9 @@
 #include "pipeline/minify_job.h"
 
 #include "core/programs.h"
-#include "repro_minify/repro.h"
 #include "tasks/sandbox.h"
 
 #include <filesystem>
-#include <optional>
 
 #include <signal.h>
 #include <sys/wait.h>

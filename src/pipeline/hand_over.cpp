@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
-#include <utility>
 
 namespace repro_minify {
 namespace {

@@ -7,8 +7,6 @@
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
-#include <exception>
-#include <string>
 
 namespace repro_minify {
 namespace {

@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 

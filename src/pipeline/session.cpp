@@ -13,14 +13,11 @@
 #include "program/tracer.h"
 #include "program/values.h"
 #include "reduce/journal.h"
-#include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/confinement.h"
-#include "repro_minify/record.h"
 #include "tasks/limits.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 

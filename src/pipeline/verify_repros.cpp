@@ -8,8 +8,6 @@
 #include "tasks/project_build.h"
 #include "tasks/task.h"
 
-#include <utility>
-
 namespace repro_minify {
 namespace {
 

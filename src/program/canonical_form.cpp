@@ -1,6 +1,5 @@
 #include "program/value_digest.h"
 
-#include "core/digest.h"
 #include "program/atoms.h"
 #include "program/python_call.h"
 #include "program/values.h"

@@ -8,7 +8,6 @@
 #include <array>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
 
 namespace repro_minify {
 namespace {

@@ -1,6 +1,5 @@
 #include "program/flat_graph.h"
 
-#include "program/materialise.h"
 #include "program/values.h"
 
 #include <torch/csrc/jit/ir/constants.h>

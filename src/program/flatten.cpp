@@ -1,7 +1,6 @@
 #include "program/flat_graph.h"
 
 #include "program/atoms.h"
-#include "program/materialise.h"
 #include "program/surgery.h"
 #include "program/values.h"
 

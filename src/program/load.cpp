@@ -20,7 +20,6 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <sstream>
 

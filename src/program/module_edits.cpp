@@ -1,7 +1,6 @@
 #include "program/module_edits.h"
 
 #include "core/json.h"
-#include "program/graph.h"
 #include "program/python_call.h"
 #include "program/values.h"
 

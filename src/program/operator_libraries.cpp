@@ -13,7 +13,6 @@
 #include <cctype>
 #include <filesystem>
 #include <string_view>
-#include <vector>
 
 #include <dlfcn.h>
 

@@ -5,7 +5,6 @@
 #include "program/python_call.h"
 #include "program/surgery.h"
 #include "program/values.h"
-#include "repro_minify/program.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 namespace repro_minify {

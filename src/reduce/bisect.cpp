@@ -3,7 +3,6 @@
 #include "check/device_service.h"
 #include "core/json.h"
 #include "reduce/search_guilty_step.h"
-#include "repro_minify/backend_parts.h"
 
 #include <algorithm>
 #include <chrono>

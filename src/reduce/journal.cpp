@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace repro_minify {

@@ -1,12 +1,8 @@
 #include "reduce/lookahead.h"
 
-#include "reduce/search_futures.h"
-
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
-#include <string>
-#include <utility>
 #include <variant>
 
 namespace repro_minify {

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <tuple>
 #include <utility>
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <optional>
 
 namespace repro_minify {
 namespace {

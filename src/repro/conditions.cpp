@@ -2,8 +2,6 @@
 #include "core/text.h"
 #include "repro/triage.h"
 
-#include <algorithm>
-
 namespace repro_minify {
 namespace {
 

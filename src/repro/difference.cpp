@@ -6,9 +6,6 @@
 
 #include <dtl/dtl.hpp>
 
-#include <string>
-#include <vector>
-
 namespace repro_minify {
 namespace {
 

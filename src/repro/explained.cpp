@@ -8,8 +8,6 @@
 
 #include <torch/csrc/jit/runtime/interpreter.h>
 
-#include <memory>
-
 namespace repro_minify {
 namespace {
 

@@ -6,7 +6,6 @@
 #include "repro/code.h"
 
 #include <filesystem>
-#include <optional>
 #include <regex>
 #include <unordered_map>
 

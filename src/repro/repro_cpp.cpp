@@ -18,7 +18,6 @@
 #include "repro_minify/repro.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <set>
 

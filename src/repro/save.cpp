@@ -11,7 +11,6 @@
 #include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
 
-#include <ATen/ATen.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -19,7 +18,6 @@
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
-#include <filesystem>
 #include <sstream>
 
 namespace repro_minify {

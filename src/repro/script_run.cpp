@@ -3,10 +3,8 @@
 #include "backends/in_python.h"
 #include "repro_minify/backend_parts.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <string>
 
 namespace repro_minify {
 namespace {

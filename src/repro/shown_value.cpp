@@ -2,7 +2,6 @@
 
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
-#include "core/json.h"
 #include "program/formula.h"
 
 #include <ATen/ATen.h>

@@ -7,7 +7,6 @@
 #include "repro/tensor_literal.h"
 #include "repro/torchscript_source.h"
 
-#include <algorithm>
 #include <sstream>
 
 namespace repro_minify {

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <utility>
 
 namespace repro_minify {
 namespace {

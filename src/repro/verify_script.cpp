@@ -9,7 +9,6 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <utility>
 
 namespace repro_minify {
 namespace {

@@ -11,9 +11,7 @@
 #include <cctype>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace repro_minify {
 namespace {

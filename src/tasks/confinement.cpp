@@ -15,7 +15,6 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <link.h>
 #include <linux/capability.h>

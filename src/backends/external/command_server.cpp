@@ -1,7 +1,6 @@
 #include "backends/external/command_server.h"
 
 #include "backends/backend_parts.h"
-#include "core/files.h"
 #include "core/frame.h"
 #include "core/json.h"
 #include "core/no_answer.h"
@@ -20,8 +19,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <stdexcept>
-#include <thread>
 
 namespace repro_minify {
 namespace {

@@ -1,7 +1,5 @@
 #include "backends/inductor/inductor_worker.h"
 
-#include <stdexcept>
-
 namespace repro_minify {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include "backends/backend_parts.h"
 #include "core/frame.h"
-#include "core/json.h"
 #include "core/no_answer.h"
 #include "core/number_text.h"
 #include "program/values.h"

@@ -2,7 +2,6 @@
 
 #include "backends/backend_parts.h"
 #include "backends/in_python.h"
-#include "core/files.h"
 #include "core/frame.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
@@ -26,12 +25,9 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <new>
-#include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace repro_minify {

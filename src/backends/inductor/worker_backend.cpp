@@ -1,6 +1,5 @@
 #include "backends/inductor/worker_backend.h"
 
-#include "backends/in_python.h"
 #include "backends/inductor/remote_module.h"
 #include "core/no_answer.h"
 #include "core/programs.h"

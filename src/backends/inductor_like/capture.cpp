@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <utility>
 
 namespace repro_minify::inductor_like {
 

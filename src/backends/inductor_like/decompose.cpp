@@ -6,7 +6,6 @@
 #include <torch/csrc/jit/api/compilation_unit.h>
 
 #include <utility>
-#include <vector>
 
 namespace repro_minify::inductor_like {
 namespace {

@@ -3,7 +3,6 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
-#include <set>
 
 namespace repro_minify::inductor_like {
 namespace {

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
 
 namespace repro_minify::inductor_like {
 namespace {

@@ -1,15 +1,10 @@
 #include "backends/inductor_like/lowered_values.h"
 
 #include "backends/inductor_like/kernel_strips.h"
-#include "backends/inductor_like/pointwise.h"
 
 #include <ATen/Version.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/result_type.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
 
 namespace repro_minify::inductor_like {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 
 namespace repro_minify::inductor_like {
 namespace {

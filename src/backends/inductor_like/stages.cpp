@@ -2,7 +2,6 @@
 
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/lowered_values.h"
-#include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
 #include "core/text.h"
 #include "program/compute.h"

@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

@@ -1,8 +1,5 @@
 #include "backends/inductor_like/lowered_values.h"
 
-#include <algorithm>
-#include <set>
-
 namespace repro_minify::inductor_like {
 namespace {
 

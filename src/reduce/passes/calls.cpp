@@ -3,10 +3,8 @@
 // arguments become the defaults that stand there.
 #include "reduce/passes/pass.h"
 
-#include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/order.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/ir/constants.h>

@@ -9,8 +9,6 @@
 #include "reduce/passes/in_bulk.h"
 #include "reduce/passes/remake_input.h"
 
-#include "repro_minify/record.h"
-
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>

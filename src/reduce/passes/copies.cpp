@@ -2,8 +2,6 @@
 // few failures need any. docs/writing-a-pass.md explains this file line by line.
 #include "reduce/passes/pass.h"
 
-#include "repro_minify/record.h"
-
 #include <algorithm>
 #include <set>
 

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -4,7 +4,6 @@
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/in_bulk.h"
-#include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/node_hashing.h>
 

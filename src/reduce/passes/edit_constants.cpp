@@ -2,7 +2,6 @@
 
 #include "program/python_call.h"
 #include "program/surgery.h"
-#include "reduce/passes/pass.h"
 #include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 namespace repro_minify {
 namespace {

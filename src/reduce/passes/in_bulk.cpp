@@ -1,8 +1,6 @@
 #include "reduce/passes/in_bulk.h"
 
 #include <cstddef>
-#include <functional>
-#include <vector>
 
 namespace repro_minify {
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace repro_minify {
 namespace {
