@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
-#include <variant>
 
 namespace repro_minify {
 namespace {
@@ -75,7 +74,7 @@ Lookahead::Lookahead(CandidateChecker &checker, LastRecording &recorder,
     : checker_(checker), recorder_(recorder), passes_(passes), yes_(state.verdict),
       futures_(state, tries_for_each_worker * checker.questions_at_once()) {}
 
-DryRunEnd<OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumptions &assumed) {
+DryRunEnd<Lookahead::OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumptions &assumed) {
   // A guess at the next question is worth nothing once there is the answer.
   AssumingChecker answers(checker_, assumed, yes_, [this] { return checker_.answer_is_there(); });
   Turns turns(answers, recorder_, passes_);
@@ -87,8 +86,8 @@ DryRunEnd<OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumption
       turns.take(next, *pass, report);
     }
   });
-  if (auto *open = std::get_if<OpenQuestion>(&end))
-    open->chance = report.chance;
+  if (end.question)
+    end.question->chance = report.chance;
   return end;
 }
 
@@ -117,7 +116,7 @@ std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRec
       turns.take(state, *pass, report);
     }
   });
-  return std::holds_alternative<CameToItsEnd>(end) ? std::move(steps) : std::vector<Program>();
+  return end.stopped ? std::vector<Program>() : std::move(steps);
 }
 
 } // namespace repro_minify

@@ -80,14 +80,14 @@ public:
     } catch (const Interrupted &) {
       result.interrupted = true;
       result.not_shown_because = {"it was interrupted"};
-    } catch (const OutOfTime &) {
-      result.out_of_time = true;
-      result.not_shown_because = {"the time budget was spent"};
-    } catch (const LimitsSpent &) {
-      result.not_shown_because = {"smaller candidates come to an end just within the time limit that makes a hang, and "
-                                  "not all were waited for"};
-    } catch (const NothingAnswers &) {
-      gave_up = true; // whatever they want will not come back: the best so far is what there is
+    } catch (EndedEarly why) {
+      gave_up = why == EndedEarly::NothingAnswers; // it will not come back: the best so far is what there is
+      result.out_of_time = why == EndedEarly::OutOfTime;
+      if (result.out_of_time)
+        result.not_shown_because = {"the time budget was spent"};
+      else if (!gave_up)
+        result.not_shown_because = {"smaller candidates come to an end just within the time limit that makes a hang, "
+                                    "and not all were waited for"};
     } catch (const CallerThrew &caller) {
       std::rethrow_exception(caller.what);
     }

@@ -4,12 +4,12 @@
 #include "core/dataflow.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace repro_minify {
 
@@ -54,11 +54,7 @@ inline IndexSet without_position(const IndexSet &from, std::size_t position) {
 
 /// Stands in for a set: thousands of sets of thousands of nodes would not fit in memory. 128 bits, so that two sets
 /// share one by chance about as often as a memory cell turns over by itself.
-struct Fingerprint {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  friend auto operator<=>(const Fingerprint &, const Fingerprint &) = default;
-};
+using Fingerprint = std::pair<std::uint64_t, std::uint64_t>;
 
 inline Fingerprint fingerprint(const IndexSet &set) {
   // The finaliser of SplitMix64: every bit of the input changes about half of the output.
@@ -70,8 +66,8 @@ inline Fingerprint fingerprint(const IndexSet &set) {
   Fingerprint result{0x9e3779b97f4a7c15ULL, 0xd1b54a32d192ed03ULL};
   for (int node : set) {
     const auto word = static_cast<std::uint64_t>(static_cast<std::uint32_t>(node));
-    result.high = mix(result.high + word);
-    result.low = mix(result.low ^ (word * 0x9e3779b97f4a7c15ULL + 1));
+    result.first = mix(result.first + word);
+    result.second = mix(result.second ^ (word * 0x9e3779b97f4a7c15ULL + 1));
   }
   return result;
 }
@@ -86,7 +82,7 @@ public:
 
 private:
   struct Hash {
-    std::size_t operator()(const Fingerprint &set) const { return static_cast<std::size_t>(set.low); }
+    std::size_t operator()(const Fingerprint &set) const { return static_cast<std::size_t>(set.second); }
   };
   std::unordered_map<Fingerprint, bool, Hash> answers_;
 };

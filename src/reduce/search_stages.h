@@ -37,10 +37,6 @@ struct TryGuesses {
   std::size_t next = 0; ///< index of the next guess
 };
 
-struct CollapseRepeats {
-  IndexSet kept;
-};
-
 /// Looks for the shortest prefix of a line that fails together with the anchors. Its last node is the next anchor.
 struct FindAnchor {
   std::shared_ptr<const Lineup> line; ///< `always` is the anchors
@@ -85,11 +81,9 @@ struct Finished {
   IndexSet kept;
 };
 
-using Stage =
-    std::variant<TryGuesses, CollapseRepeats, FindAnchor, DoubtAnchors, DoubtPath, DeleteScattered, Certify, Finished>;
+using Stage = std::variant<TryGuesses, FindAnchor, DoubtAnchors, DoubtPath, DeleteScattered, Certify, Finished>;
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, const Questioner &fails);
-Stage advance(const CollapseRepeats &stage, const SearchContext &context, const Questioner &fails);
 Stage advance(const FindAnchor &stage, const SearchContext &context, const Questioner &fails);
 Stage advance(const DoubtAnchors &stage, const SearchContext &context, const Questioner &fails);
 Stage advance(const DoubtPath &stage, const SearchContext &context, const Questioner &fails);
