@@ -14,12 +14,6 @@
 
 namespace repro_minify {
 
-/// An input of the graph.
-struct AnalysisInput {
-  std::string name, type;
-  Role role = Role::Input;
-};
-
 /// One intermediate value: what one operator made, as it was right after it.
 struct AnalysisRow {
   std::string value;          ///< its name in the graph, "%x"
@@ -51,6 +45,11 @@ struct AnalysisRow {
 };
 
 struct Analysis {
+  /// An input of the graph.
+  struct Input {
+    std::string name, type;
+    Role role = Role::Input;
+  };
   /// The way in which the values were computed.
   enum class Way {
     Exposed,  ///< one program that returns them all, and fails as the original does; what would be a cause was asked
@@ -59,7 +58,7 @@ struct Analysis {
   };
   Way way = Way::Exposed;
   std::string why; ///< for Prefixes: what forbade the other way
-  std::vector<AnalysisInput> inputs;
+  std::vector<Input> inputs;
   std::vector<AnalysisRow> rows; ///< in dataflow order
   bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, or nothing was asked (outline())
   std::optional<int> first;      ///< the first row that fails the check; nothing for a program that passes

@@ -24,12 +24,6 @@ struct PythonProgram {
   bool reads_attributes = false;                           ///< attributes.pt, which is to be written
 };
 
-/// The same program compiled ahead of time, which C++ loads as model.pt2.
-struct AheadOfTime {
-  std::string package;
-  std::string none_because; ///< empty when there is one, and it fails in the same way
-};
-
 /// How the user of a backend calls it from Python.
 struct PythonCall {
   std::vector<std::string> settings;             ///< statements, each a line
@@ -52,6 +46,11 @@ PythonCall frozen_call(const std::string &function);
 /// repro/script_text.h does.
 class ReproInPython {
 public:
+  /// The same program compiled ahead of time, which C++ loads as model.pt2.
+  struct AheadOfTime {
+    std::string package;
+    std::string none_because; ///< empty when there is one, and it fails in the same way
+  };
   virtual ~ReproInPython() = default;
   /// The ways to write a Program without tensor constants, the plainest first. `facts` are what emit.py reads. Called
   /// in a sandbox child; throws what compile() throws.

@@ -156,7 +156,7 @@ int Schedule::open() const {
 struct Turns::Turn {
   ReductionState &state;
   TurnReport &report;
-  const Odds odds;
+  const ReductionPass::Odds odds;
   std::optional<double> chance = {}; ///< of the next question, where the pass gave one
   double cost = 0;
 };
@@ -174,7 +174,7 @@ void Turns::take(ReductionState &state, size_t index, TurnReport &report) {
 
 bool Turns::offer(ReductionState &state, const Program &candidate, const std::vector<LazyProgram> &likely_next,
                   TurnReport &report) {
-  Turn turn{state, report, Odds()};
+  Turn turn{state, report, ReductionPass::Odds()};
   return consider(turn, candidate, order_of(candidate), likely_next);
 }
 

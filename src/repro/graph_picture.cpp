@@ -21,7 +21,7 @@ size_t letters_in(const std::string &text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
-std::string path_of(const Curve &curve) {
+std::string path_of(const GraphLayout::Curve &curve) {
   std::string path;
   for (size_t i = 0; i < curve.points.size(); ++i) {
     path += i == 0 ? "M" : i == 1 ? "C" : " ";
@@ -62,7 +62,7 @@ Size size_of(const std::vector<std::string> &lines) {
           static_cast<double>(lines.size()) * line_height + margin};
 }
 
-json box_json(const PictureBox &box, const std::vector<std::string> &lines, const Point &centre) {
+json box_json(const PictureBox &box, const std::vector<std::string> &lines, const GraphLayout::Point &centre) {
   const Size size = size_of(lines);
   json texts = json::array();
   const double first = centre.y - size.height / 2 + margin / 2 + 0.75 * line_height;

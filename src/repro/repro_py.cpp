@@ -80,7 +80,7 @@ std::string why_no_package(const ReproFacts &facts) {
 
 std::string write_package(const Program &given, const ReproFacts &facts, const std::string &folder) {
   const ReproInPython &python = *facts.backend->parts().repro_in_python;
-  const AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(facts));
+  const ReproInPython::AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(facts));
   if (made.none_because.empty())
     write_atomically(folder + "/model.pt2", made.package);
   return made.none_because;

@@ -139,7 +139,7 @@ private:
 
   void add_inputs_of(int row) {
     for (const int input : analysis_.rows[static_cast<size_t>(row)].inputs) {
-      const AnalysisInput &what = analysis_.inputs[static_cast<size_t>(input)];
+      const Analysis::Input &what = analysis_.inputs[static_cast<size_t>(input)];
       int &box = box_of_input_[static_cast<size_t>(input)];
       if (box >= 0 || (what.role != Role::Input && !options_.draws_parameters))
         continue;

@@ -61,16 +61,14 @@ json graph_json(const ValueList &list, const Analysis &analysis);
 struct Size {
   double width = 0, height = 0;
 };
-struct Point {
-  double x = 0, y = 0;
-};
-
-struct Curve {
-  int from = 0, to = 0;
-  std::vector<Point> points; ///< of cubic Bezier curves: one, and three for each curve
-};
-
 struct GraphLayout {
+  struct Point {
+    double x = 0, y = 0;
+  };
+  struct Curve {
+    int from = 0, to = 0;
+    std::vector<Point> points; ///< of cubic Bezier curves: one, and three for each curve
+  };
   Size size;
   std::vector<Point> centres; ///< of each box, y pointing down
   std::vector<Curve> curves;

@@ -105,7 +105,7 @@ public:
 
 private:
   End run(const std::vector<std::string> &files) override {
-    const CommandEnd end = server_->ask(files, seed());
+    const CommandServer::End end = server_->ask(files, seed());
     return {end.signal, end.exit_code, end.message, true};
   }
   const std::shared_ptr<const CommandServer> server_;

@@ -123,7 +123,7 @@ CommandServer::~CommandServer() {
     end();
 }
 
-CommandEnd CommandServer::ask(const std::vector<std::string> &files, std::uint64_t seed) const {
+CommandServer::End CommandServer::ask(const std::vector<std::string> &files, std::uint64_t seed) const {
   Connection connection(address_);
   connection.send({{"model", files.at(0)},
                    {"inputs", files.at(1)},

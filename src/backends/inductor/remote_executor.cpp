@@ -62,7 +62,7 @@ bool RemoteExecutor::is_as_before() {
 }
 
 Forward RemoteExecutor::eager(const torch::jit::Module &module, bool double_precision) {
-  const auto how = double_precision ? RunsThere::EagerInFloat64 : RunsThere::Eager;
+  const auto how = double_precision ? RemoteModule::How::EagerInFloat64 : RemoteModule::How::Eager;
   auto remote = std::make_shared<RemoteModule>(address_, module, json(), std::vector<std::string>{}, how);
   return [remote](const std::vector<c10::IValue> &arguments) { return remote->run(arguments); };
 }

@@ -121,15 +121,15 @@ at::Tensor saved_bytes(const torch::jit::Module &module) {
 }
 
 RemoteModule::RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
-                           const std::vector<std::string> &entries, RunsThere how)
+                           const std::vector<std::string> &entries, How how)
     : connection_(connection_of_this_process(address)), module_(std::move(module)) {
   json request = means_here();
   request.update({{"do", "compile"},
                   {"module", 0},
                   {"bisection", bisection},
                   {"entries", entries},
-                  {"eager", how != RunsThere::Compiled},
-                  {"float64", how == RunsThere::EagerInFloat64}});
+                  {"eager", how != How::Compiled},
+                  {"float64", how == How::EagerInFloat64}});
   program_ = connection_->ask({request, {saved_bytes(module_)}}).header.at("program");
 }
 

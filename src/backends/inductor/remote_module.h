@@ -17,13 +17,6 @@ namespace repro_minify {
 /// Returns the module's archive, which the worker loads. It gets no path: neither process may read the other's files.
 at::Tensor saved_bytes(const torch::jit::Module &module);
 
-/// How a module runs in the worker's child.
-enum class RunsThere {
-  Compiled,
-  Eager,          ///< its operators and calls one by one
-  EagerInFloat64, ///< likewise, with floating dtypes among the arguments of its calls widened
-};
-
 /// The words in which a request asks for the modes that the check has set for this process.
 json settings_here(c10::DeviceType device);
 /// The words in which a request says what its child may use, and where its generators begin.
@@ -38,10 +31,16 @@ void bring_back_writes(const json &answer, const std::vector<at::Tensor> &blobs,
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
+  /// How a module runs in the worker's child.
+  enum class How {
+    Compiled,
+    Eager,          ///< its operators and calls one by one
+    EagerInFloat64, ///< likewise, with floating dtypes among the arguments of its calls widened
+  };
   /// Compiles it there, in the child that serves this process. `bisection`: what PyTorch's bisector leaves out; null:
   /// nothing. `entries`: beside those of the worker. Throws as InductorConnection::ask().
   RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
-               const std::vector<std::string> &entries, RunsThere how = RunsThere::Compiled);
+               const std::vector<std::string> &entries, How how = How::Compiled);
   ~RemoteModule(); ///< gives its data up there
   RemoteModule(const RemoteModule &) = delete;
   RemoteModule &operator=(const RemoteModule &) = delete;

@@ -249,7 +249,7 @@ private:
     for (const auto &output : step.kernel.outputs) {
       if (!output.is_read)
         continue;
-      const StridedShape &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
+      const Plan::Layout &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
       body_ << "    at::Tensor " << name(output.buffer.id) << " = at::empty(" << sizes_text(layout.sizes) << ", "
             << (on_cuda() ? "at::TensorOptions(" + dtype_text(layout.dtype) + ").device(kernels_device)"
                           : dtype_text(layout.dtype))
@@ -259,7 +259,7 @@ private:
     known_.insert(made.begin(), made.end());
     std::string tensors;
     for (const auto &argument : step.arguments) {
-      const StridedShape &layout = program_.plan.layouts[static_cast<size_t>(argument.id)];
+      const Plan::Layout &layout = program_.plan.layouts[static_cast<size_t>(argument.id)];
       tensors += (tensors.empty() ? "" : ", ") +
                  (made.count(argument.id) ? name(argument.id)
                                           : "laid_out(" + name(argument.id) + ", " + sizes_text(layout.sizes) + ", " +

@@ -82,14 +82,13 @@ enum class Goal {
   Simplicity, ///< values and types that a person can take in
 };
 
-/// How often a candidate turns out to fail, the first of a turn and those after. Only orders guesses at what is asked
-/// next; from the reductions of fixtures/cases.
-struct Odds {
-  double first = 0.3;
-  double later = 0.3;
-};
-
 struct ReductionPass {
+  /// How often a candidate turns out to fail, the first of a turn and those after. Only orders guesses at what is asked
+  /// next; from the reductions of fixtures/cases.
+  struct Odds {
+    double first = 0.3;
+    double later = 0.3;
+  };
   const char *name;
   const char *summary;
   Goal goal;
