@@ -91,7 +91,7 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
   if (options.json)
     ran.json = run_json(rate, facts, session);
   else
-    std::cout << run_text(rate, facts, session, is_one_backend(options) ? Values::All : Values::Differing);
+    std::cout << run_text(rate, facts, session, !is_one_backend(options));
   return ran;
 }
 

@@ -48,9 +48,9 @@ std::string verdict_of(const LeafReport &leaf) {
 }
 
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
-              const std::vector<LeafReport> &leaves, Values shown) {
+              const std::vector<LeafReport> &leaves, bool only_differing) {
   for (const auto &leaf : leaves)
-    if (shown == Values::All || !leaf.same)
+    if (!only_differing || !leaf.same)
       rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
                       leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
                       rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
@@ -170,7 +170,7 @@ RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing)
   return facts;
 }
 
-std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, Values shown) {
+std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, bool is_one_of_several) {
   std::ostringstream out;
   const Verdict &verdict = rate.verdict;
   out << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend " << session.backend->name()
@@ -196,16 +196,16 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
     out << "  " << clean(coverage_text(*verdict.coverage)) << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
-  add_rows(rows, "output", verdict.outputs, shown);
-  add_rows(rows, "gradient of ", verdict.gradients, shown);
-  add_rows(rows, "", verdict.state, shown);
+  add_rows(rows, "output", verdict.outputs, is_one_of_several);
+  add_rows(rows, "gradient of ", verdict.gradients, is_one_of_several);
+  add_rows(rows, "", verdict.state, is_one_of_several);
   if (rows.size() > 1) {
     out << '\n';
     out << table_text(rows);
   }
   if (facts.timing)
     write_timing(out, *facts.timing);
-  if (shown == Values::All)
+  if (!is_one_of_several)
     write_settings(out, verdict, session);
   return out.str();
 }

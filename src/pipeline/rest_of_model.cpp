@@ -27,7 +27,7 @@ IndexSet origins_in(const Cutter &cutter, const Program &reduced) {
       places.push_back(place_of(node));
   for (int atom = 0; atom < cutter.atoms(); ++atom)
     atoms.push_back(place_of(cutter.node_of(atom)));
-  const std::vector<int> found = find_origins(places, atoms, LastResort::OperatorAlone);
+  const std::vector<int> found = find_origins(places, atoms, /*or_operator=*/true);
   std::set<int> origins(found.begin(), found.end());
   origins.erase(-1);
   return {origins.begin(), origins.end()};

@@ -202,7 +202,7 @@ Archive Session::as_given() const {
 std::shared_ptr<const Program> Session::flat() const {
   std::shared_ptr<const Program> &flat = (*flat_)[form_of_flat(*this)];
   if (!flat) {
-    const Program given = flatten_or_trace(model, inputs.values, settings(), flattening_limits(options)).program;
+    const Program given = flatten_or_trace(model, inputs.values, settings(), flattening_limits(options)).first;
     flat = std::make_shared<const Program>(with_hidden_aliases(*this, given));
   }
   return flat;

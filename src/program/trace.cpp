@@ -134,8 +134,8 @@ Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &argu
 
 } // namespace
 
-FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
-                           const RunSettings &settings, const Limits &limits) {
+std::pair<Program, bool> flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
+                                          const RunSettings &settings, const Limits &limits) {
   try {
     return {flatten_calls(model, arguments), false};
   } catch (const CannotFlatten &error) {

@@ -98,13 +98,9 @@ private:
 // The straight line of operators that one eager run of a model goes through, whatever the model is written with:
 // objects, lists of them, tasks, recursion.
 
-struct FlatModel {
-  Program program;
-  bool traced = false;
-};
-
-/// flatten_calls(); where that cannot, by one eager run in a sandbox child. Throws CannotFlatten where neither can.
-FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
-                           const RunSettings &settings, const Limits &limits);
+/// flatten_calls(); where that cannot, by one eager run in a sandbox child: then true comes with it. Throws
+/// CannotFlatten where neither can.
+std::pair<Program, bool> flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
+                                          const RunSettings &settings, const Limits &limits);
 
 } // namespace repro_minify

@@ -55,7 +55,7 @@ void ScriptVerifier::begin(const Program &program, const ReproFacts &facts) {
 std::unique_ptr<Task<ReproRun>> ScriptVerifier::started(const ReproScript &given, const char *name,
                                                         const std::string &text) const {
   const ScriptToRun script{.python = python_, .files = {{name, text}}, .reads_files = given.reads_files};
-  return start_script(script, *facts_, folder_).task;
+  return start_script(script, *facts_, folder_).first;
 }
 
 Verification ScriptVerifier::verify(const ReproScript &script, const std::function<bool()> &interrupted) {

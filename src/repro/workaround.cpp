@@ -188,7 +188,7 @@ private:
     throw_if_interrupted();
     const ScriptToRun script{
         .python = question_.python, .files = {{"repro.py", with_workaround(script_, tried)}}, .reads_files = true};
-    return start_script(script, facts_, question_.results).task;
+    return start_script(script, facts_, question_.results).first;
   }
 
   bool is_right(Task<ReproRun> &script) const {

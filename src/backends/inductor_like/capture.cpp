@@ -319,34 +319,33 @@ std::vector<std::string> attribute_names(const jit::Module &module) {
   return names;
 }
 
-Capture capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
+std::pair<StraightLine, c10::IValue> capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
   GraphPtr graph = module.get_method("forward").graph()->copy();
   jit::Inline(*graph);
   require_independent_of_data(*graph);
-  Capture captured;
-  captured.line.inputs = arguments;
-  captured.line.arguments = arguments.size();
+  StraightLine line;
+  line.inputs = arguments;
+  line.arguments = arguments.size();
   for (const auto &argument : arguments)
     if (!argument.isTensor())
       throw NotCovered("an argument is no tensor");
   std::vector<std::string> names;
   const jit::Stack attributes = attributes_to_inputs(*graph, module, names);
-  captured.line.inputs.insert(captured.line.inputs.end(), attributes.begin(), attributes.end());
-  captured.line.constants.assign(captured.line.inputs.size(), false);
-  constants_to_inputs(*graph, captured.line.inputs);
+  line.inputs.insert(line.inputs.end(), attributes.begin(), attributes.end());
+  line.constants.assign(line.inputs.size(), false);
+  constants_to_inputs(*graph, line.inputs);
   register_pauses();
   keep_literals_from_the_tracer(graph->block());
   Run seen;
-  captured.line.graph = trace(graph, captured.line.inputs, seen);
-  captured.result = seen.result;
+  line.graph = trace(graph, line.inputs, seen);
   size_t tensors = 0;
-  for_each_tensor(captured.result, [&](const at::Tensor &) { ++tensors; });
-  if (tensors != captured.line.graph->outputs().size())
+  for_each_tensor(seen.result, [&](const at::Tensor &) { ++tensors; });
+  if (tensors != line.graph->outputs().size())
     throw NotCovered("its result is not made of tensors");
-  constants_to_inputs(*captured.line.graph, captured.line.inputs);
-  captured.line.constants.resize(captured.line.inputs.size(), true);
-  require_same_as(seen, captured.line);
-  return captured;
+  constants_to_inputs(*line.graph, line.inputs);
+  line.constants.resize(line.inputs.size(), true);
+  require_same_as(seen, line);
+  return {std::move(line), std::move(seen.result)};
 }
 
 StraightLine capture_again(const StraightLine &line) {

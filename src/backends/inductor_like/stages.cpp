@@ -107,12 +107,12 @@ Functional simplified(const StraightLine &captured, const BackendOptions &option
 CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
                                   const BackendOptions &options, std::string &stage) {
   stage = "capture";
-  Capture captured = capture(module, arguments);
-  dump_line(options, "capture", captured.line);
-  const KeepRandomState random(captured.line.inputs);
+  auto [line, result] = capture(module, arguments);
+  dump_line(options, "capture", line);
+  const KeepRandomState random(line.inputs);
   // Autocast's casts are in the graph now.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  const Functional program = simplified(captured.line, options, stage);
+  const Functional program = simplified(line, options, stage);
   const auto wanted = [&](const char *name) { return is_wanted(options, name); };
   stage = "fuse"; // kernels are made and fused in one go
   CompiledProgram compiled;
@@ -129,7 +129,7 @@ CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::v
   dump_stage(options, "generate", compiled.plan.source);
   compiled.line = program.line;
   compiled.updates = program.updates;
-  compiled.result = captured.result;
+  compiled.result = result;
   return compiled;
 }
 

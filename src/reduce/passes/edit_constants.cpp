@@ -92,9 +92,9 @@ int64_t mapped_index(int64_t index, const SizeMap &map) {
   return result;
 }
 
-c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t> &sizes, Factors factors) {
+c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t> &sizes, bool all_factors) {
   const auto one = [&](int64_t number) {
-    return slot.index ? mapped_index(number, map) : mapped_size(number, map, sizes, factors).value_or(number);
+    return slot.index ? mapped_index(number, map) : mapped_size(number, map, sizes, all_factors).value_or(number);
   };
   if (slot.value.isInt())
     return one(slot.value.toInt());
@@ -137,7 +137,7 @@ std::set<int64_t> sizes_in_graph(const Program &program) {
   return sizes;
 }
 
-std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::set<int64_t> &sizes, Factors factors) {
+std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::set<int64_t> &sizes, bool all_factors) {
   if (const auto found = map.find(size); found != map.end())
     return found->second;
   const auto to = [&map](int64_t factor) {
@@ -148,7 +148,7 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
     if (a >= size || size % a != 0 || !map.count(a))
       continue;
     const int64_t rest = size / a;
-    const auto other = [&](int64_t factor) { return factors == Factors::All ? to(factor) : factor; };
+    const auto other = [&](int64_t factor) { return all_factors ? to(factor) : factor; };
     if (sizes.count(rest))
       return to(a) * other(rest);
     for (int64_t b : sizes)
@@ -159,10 +159,10 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
 }
 
 std::optional<Program> with_size_constants(const Program &program, const SizeMap &map, const std::set<int64_t> &sizes,
-                                           Factors factors) {
+                                           bool all_factors) {
   std::vector<ArgumentEdit> edits;
   for (const Slot &slot : slots_of(*program.graph))
-    if (c10::IValue value = mapped(slot, map, sizes, factors); value != slot.value)
+    if (c10::IValue value = mapped(slot, map, sizes, all_factors); value != slot.value)
       edits.push_back({slot.node, slot.argument, std::move(value)});
   if (edits.empty())
     return std::nullopt;
