@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t most_script_bytes = size_t{32} * 1024; // it is pasted into an issue, with everything else
 
-// A constant that a search has left matters: where it did not it would be an argument (reduce/passes/roles.cpp).
+// A constant that a search has left matters: where it did not it would be an argument (reduce/passes/inputs.cpp).
 constexpr ScriptForm forms[] = {{PythonCalls::AsUsual, false, false, true}, {PythonCalls::AsUsual, false, false},
                                 {PythonCalls::AsUsual, false, true},        {PythonCalls::AsUsual, true, true},
                                 {PythonCalls::AsAten, false, true},         {PythonCalls::AsAten, true, true}};

@@ -2,7 +2,7 @@
 // where the failure needs one, the others can still go.
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 namespace repro_minify {
 namespace {

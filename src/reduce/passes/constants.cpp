@@ -6,7 +6,7 @@
 #include "program/python_call.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 #include "reduce/passes/remake_input.h"
 
 #include <ATen/core/Tensor.h>

@@ -6,7 +6,7 @@
 #include "program/cut.h"
 #include "program/python_call.h"
 #include "program/surgery.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 #include "reduce/passes/suspects.h"
 #include "reduce/search_sets.h"
 

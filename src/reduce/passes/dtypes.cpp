@@ -1,6 +1,6 @@
 // Dtypes: float32 where the failure does not need another type, else the plainest that does; dtype arguments in the
 // graph follow.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/order.h"

@@ -3,7 +3,7 @@
 #include "program/atoms.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include <torch/csrc/jit/ir/node_hashing.h>
 

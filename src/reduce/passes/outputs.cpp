@@ -1,5 +1,5 @@
 // Outputs: return fewer values. Many are dropped by halves; of a few, only one is tried, then all but one.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include <algorithm>
 

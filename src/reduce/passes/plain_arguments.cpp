@@ -1,5 +1,5 @@
 // Arguments: what an operator's schema has as default, None where a tensor is optional, simple numbers for the rest.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/order.h"

@@ -1,4 +1,3 @@
-#include "reduce/passes/splicer.h"
 
 #include "program/atoms.h"
 #include "reduce/passes/edit_constants.h"
