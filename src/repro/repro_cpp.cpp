@@ -1,6 +1,6 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
-#include "check/unwritten_memory.h"
+#include "check/run_program.h"
 #include "check/verdict_text.h"
 #include "core/text.h"
 #include "program/cpu_arguments.h"

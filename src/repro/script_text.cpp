@@ -1,6 +1,6 @@
 #include "repro/script_text.h"
 
-#include "check/unwritten_memory.h"
+#include "check/run_program.h"
 #include "check/verdict_text.h"
 #include "core/number_text.h"
 #include "core/text.h"
