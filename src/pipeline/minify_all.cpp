@@ -2,7 +2,6 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "pipeline/open_model.h"
-#include "repro/bug_key.h"
 #include "repro/render.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"

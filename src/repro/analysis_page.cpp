@@ -2,7 +2,6 @@
 #include "core/text.h"
 #include "program/libtorch_version.h"
 #include "repro/page.h"
-#include "repro/plots.h"
 #include "repro/render.h"
 #include "repro/results_folder.h"
 #include "repro/value_list.h"

@@ -1,7 +1,6 @@
-#include "repro/course.h"
 
 #include "core/text.h"
-#include "repro/plots.h"
+#include "repro/page.h"
 
 #include <algorithm>
 #include <cmath>

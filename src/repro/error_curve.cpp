@@ -1,4 +1,4 @@
-#include "repro/plots.h"
+#include "repro/page.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,6 @@
 #include "core/json.h"
 #include "program/value_digest.h"
 #include "program/values.h"
-#include "repro/bug_key.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"

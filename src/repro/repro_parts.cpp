@@ -2,7 +2,6 @@
 
 #include "program/surgery.h"
 #include "program/values.h"
-#include "repro/tensor_literal.h"
 #include "repro/torchscript_source.h"
 
 #include <algorithm>
