@@ -8,7 +8,7 @@
 #include "repro/results_folder.h"
 #include "repro/workaround.h"
 #include "repro_minify/backend_parts.h"
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 #include <algorithm>
 #include <chrono>

@@ -7,7 +7,6 @@
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "program/compute.h"
-#include "program/libtorch_version.h"
 #include "program/operator_libraries.h"
 #include "program/read_inputs.h"
 #include "reduce/journal.h"

@@ -1,6 +1,6 @@
 #include "check/operators.h"
 #include "pipeline/minify_job.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "program/value_digest.h"
 #include "reduce/journal.h"
 #include "repro_minify/backend_parts.h"

@@ -6,7 +6,7 @@
 #include "repro_minify/backend_parts.h"
 #include "tasks/compiler.h"
 #include "tasks/project_build.h"
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 namespace repro_minify {
 namespace {

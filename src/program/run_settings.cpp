@@ -1,7 +1,7 @@
 #include "repro_minify/run_settings.h"
 
 #include "program/graph.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "tasks/gpu_devices.h"
 
 #include <ATen/ATen.h>

@@ -2,7 +2,7 @@
 
 #include "check/device_service.h"
 #include "core/json.h"
-#include "reduce/search_guilty_step.h"
+#include "reduce/search.h"
 
 #include <algorithm>
 #include <chrono>

@@ -4,10 +4,10 @@
 // Decisions stay sequential: a caller asks one question at a time and says beside it what it will probably ask next.
 // Idle workers judge that ahead of time. So the result is the same for any number of jobs, and only the time differs.
 #pragma once
-#include "reduce/checker.h"
 #include "reduce/journal.h"
 #include "reduce/search_memory.h"
 #include "reduce/search_under_way.h"
+#include "reduce/turns.h"
 
 #include <deque>
 #include <functional>

@@ -1,7 +1,6 @@
 #include "reduce/search_stages.h"
 
 #include "core/dataflow.h"
-#include "reduce/search_sets.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // analysis.html: where the values part.
 #include "core/text.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "repro/page.h"
 #include "repro/render.h"
 #include "repro/results_folder.h"

@@ -3,7 +3,6 @@
 #include "core/files.h"
 #include "repro_minify/repro.h"
 #include "tasks/sandbox.h"
-#include "tasks/task.h"
 
 #include <chrono>
 #include <functional>

@@ -6,7 +6,7 @@
 #include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/compiler.h"
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,6 @@
 #include "core/programs.h"
 #include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
-#include "tasks/task.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 #include "core/no_answer.h"
 #include "core/programs.h"
 #include "program/formula.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "repro_minify/program.h"
 
 #include <filesystem>

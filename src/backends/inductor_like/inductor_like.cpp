@@ -4,7 +4,6 @@
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/kernel_library.h"
 #include "backends/inductor_like/plan.h"
-#include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "core/no_answer.h"
 #include "core/programs.h"

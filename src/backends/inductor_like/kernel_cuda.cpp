@@ -1,4 +1,3 @@
-#include "backends/inductor_like/kernel_cuda.h"
 
 #include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_body.h"

@@ -1,6 +1,6 @@
 #include "backends/inductor_like/plan.h"
 
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_library.h"
 
 #include <ATen/ATen.h>

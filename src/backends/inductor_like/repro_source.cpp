@@ -1,4 +1,4 @@
-#include "backends/inductor_like/repro_source.h"
+#include "backends/inductor_like/stages.h"
 
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/kernel_math.h"

@@ -8,7 +8,7 @@
 #include "program/surgery.h"
 #include "reduce/passes/pass.h"
 #include "reduce/passes/suspects.h"
-#include "reduce/search_sets.h"
+#include "reduce/search_stages.h"
 
 #include <algorithm>
 #include <optional>
