@@ -2,7 +2,7 @@
 
 #include "check/compare_runs.h"
 #include "program/values.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <atomic>
 #include <fstream>

@@ -3,7 +3,7 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/compute.h"
-#include "repro_minify/failure_kind.h"
+#include "repro_minify/compare.h"
 #include "tasks/sandbox.h"
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 #include "core/text.h"
 #include "program/compute.h"
 #include "program/read_inputs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
+#include "repro_minify/sandbox.h"
 #include "tasks/limits.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include "reduce/journal.h"
 #include "reduce/reduce_recorded.h"
 #include "repro/results_folder.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <torch/csrc/jit/passes/inliner.h>
 

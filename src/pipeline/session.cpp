@@ -14,7 +14,7 @@
 #include "program/values.h"
 #include "reduce/journal.h"
 #include "repro_minify/backend_parts.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 #include "tasks/limits.h"
 
 #include <algorithm>

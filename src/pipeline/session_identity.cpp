@@ -4,7 +4,6 @@
 #include "program/value_digest.h"
 #include "reduce/journal.h"
 #include "repro_minify/backend_parts.h"
-#include "repro_minify/phase_clock.h"
 #include "repro_minify/session.h"
 
 #include <ATen/Version.h>

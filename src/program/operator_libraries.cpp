@@ -2,8 +2,8 @@
 
 #include "program/compute.h"
 #include "program/read_inputs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
+#include "repro_minify/sandbox.h"
 
 #include <ATen/ATen.h>
 #include <ATen/detail/CUDAHooksInterface.h>

@@ -1,4 +1,4 @@
-#include "repro_minify/both_sides.h"
+#include "repro_minify/analysis.h"
 
 #include "check/compare_runs.h"
 #include "core/json.h"

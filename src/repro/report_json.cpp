@@ -6,7 +6,7 @@
 #include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <optional>
 

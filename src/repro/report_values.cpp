@@ -8,7 +8,7 @@
 #include "repro/shown_value.h"
 #include "repro/triage.h"
 #include "repro/workaround.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <filesystem>
 #include <sstream>

@@ -8,8 +8,8 @@
 #include "program/values.h"
 #include "repro/results_folder.h"
 #include "repro_minify/archive.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
+#include "repro_minify/sandbox.h"
 
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/freeze_module.h>

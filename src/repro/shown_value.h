@@ -2,7 +2,7 @@
 #pragma once
 #include "check/compare_runs.h"
 #include "core/json.h"
-#include "repro_minify/both_sides.h"
+#include "repro_minify/analysis.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>

@@ -1,4 +1,4 @@
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include "core/files.h"
 #include "tasks/descendants.h"

@@ -3,7 +3,6 @@
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/programs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/compiler.h"
 #include "tasks/sandbox.h"

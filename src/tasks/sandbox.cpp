@@ -1,7 +1,6 @@
 #include "tasks/sandbox.h"
 
 #include "core/programs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
 
 #include <chrono>

@@ -5,7 +5,6 @@
 #include "core/frame.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/child_process.h"
