@@ -126,7 +126,7 @@ std::optional<bool> fails_with_rounded_casts(const Session &session, const Verdi
 /// Looks for what else the difference could be than a bug.
 void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts) {
   const Signature &failure = verdict.signatures.front();
-  NatureFacts known{.verdict = verdict, .failure = failure, .movement = {}, .reads_unwritten = facts.reads_unwritten};
+  Nature::Facts known{.verdict = verdict, .failure = failure, .movement = {}, .reads_unwritten = facts.reads_unwritten};
   if (!nature_of(known))
     return;
   known.movement =

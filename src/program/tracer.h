@@ -20,24 +20,23 @@
 
 namespace repro_minify {
 
-/// One step. Each defines one or more numbered values; the arguments of the method are the first.
-struct TraceStep {
-  enum Kind : int64_t {
-    Operator,  ///< `node` was run on `operands`: defines its outputs
-    Constant,  ///< constants[index], of the type of `value` if there is one
-    Attribute, ///< of the model, by its path: constants[index]
-    Tuple,     ///< of `operands`
-    List,      ///< of `operands`, with elements as `value` has them
-  };
-  Kind kind = Operator;
-  Node *node = nullptr;
-  const Value *value = nullptr;
-  int64_t index = 0;
-  std::vector<int64_t> operands;
-};
-
 struct TraceLog {
-  std::vector<TraceStep> steps;
+  /// One step. Each defines one or more numbered values; the arguments of the method are the first.
+  struct Step {
+    enum Kind : int64_t {
+      Operator,  ///< `node` was run on `operands`: defines its outputs
+      Constant,  ///< constants[index], of the type of `value` if there is one
+      Attribute, ///< of the model, by its path: constants[index]
+      Tuple,     ///< of `operands`
+      List,      ///< of `operands`, with elements as `value` has them
+    };
+    Kind kind = Operator;
+    Node *node = nullptr;
+    const Value *value = nullptr;
+    int64_t index = 0;
+    std::vector<int64_t> operands;
+  };
+  std::vector<Step> steps;
   std::vector<c10::IValue> constants;
   std::vector<int64_t> outputs; ///< numbers of values
 
@@ -81,7 +80,7 @@ private:
   int64_t number_of(const Tracked &tracked, const Value *as);
   int64_t number_of_container(const c10::IValue &value, const Value *as);
   int64_t number_of_constant(const c10::IValue &value, const Value *as);
-  int64_t add(TraceStep step);
+  int64_t add(TraceLog::Step step);
   void know(const c10::IValue &value, int64_t number);
 
   const size_t most_steps_;

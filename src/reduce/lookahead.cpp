@@ -78,7 +78,7 @@ DryRunEnd<Lookahead::OpenQuestion> Lookahead::go_on(ReductionState &state, const
   // A guess at the next question is worth nothing once there is the answer.
   AssumingChecker answers(checker_, assumed, yes_, [this] { return checker_.answer_is_there(); });
   Turns turns(answers, recorder_, passes_);
-  TurnReport report;
+  Turns::Report report;
   auto end = answers.run([&] {
     // A turn that asks something open is begun anew with its answer.
     for (ReductionState next = state; const auto pass = next.schedule.next(); state = next) {
@@ -112,7 +112,7 @@ std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRec
     ReductionState state{from.best, from.verdict, from.order, Schedule(simplifying),
                          std::vector<std::string>(simplifying.size())};
     while (const auto pass = state.schedule.next()) {
-      TurnReport report;
+      Turns::Report report;
       turns.take(state, *pass, report);
     }
   });

@@ -149,9 +149,9 @@ private:
     if (!next)
       return false;
     if (const auto leaper = who_leaps(*next))
-      in_turn_of(*leaper, [&](TurnReport &report) { leap(*leaper, report); });
+      in_turn_of(*leaper, [&](Turns::Report &report) { leap(*leaper, report); });
     else
-      in_turn_of(*next, [&](TurnReport &report) { turns_.take(state_, *next, report); });
+      in_turn_of(*next, [&](Turns::Report &report) { turns_.take(state_, *next, report); });
     return true;
   }
 
@@ -162,7 +162,7 @@ private:
     checker_.set_best(size_of(state_.best));
     const int checks = checker_.tally().checks(), operators = state_.order.operators;
     const double begin = checker_.tally().elapsed_seconds();
-    TurnReport report;
+    Turns::Report report;
     const auto add_up = [&] {
       ++row.runs;
       row.tried += report.tried;
@@ -196,7 +196,7 @@ private:
   }
 
   /// Makes the simplifications that work together, found by halves.
-  void leap(size_t pass, TurnReport &report) {
+  void leap(size_t pass, Turns::Report &report) {
     const std::vector<Program> steps = steps_if_all_works(checker_, recorder_, passes_, state_);
     if (steps.size() < 2) // the passes ask as much
       return;

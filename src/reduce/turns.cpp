@@ -89,7 +89,7 @@ std::shared_ptr<const Recording> recording_or_none(PassServices &services, const
 
 /// Runs a pass. Where it throws, what it has left untried is not deferred, and `incomplete_because` has the reason: a
 /// pass that stumbles over a strange program must not cost what the others found.
-void run_safely(const ReductionPass &pass, EngineContext &context, TurnReport &report,
+void run_safely(const ReductionPass &pass, EngineContext &context, Turns::Report &report,
                 std::string &incomplete_because) {
   try {
     pass.run(context);
@@ -155,13 +155,13 @@ int Schedule::open() const {
 
 struct Turns::Turn {
   ReductionState &state;
-  TurnReport &report;
+  Turns::Report &report;
   const ReductionPass::Odds odds;
   std::optional<double> chance = {}; ///< of the next question, where the pass gave one
   double cost = 0;
 };
 
-void Turns::take(ReductionState &state, size_t index, TurnReport &report) {
+void Turns::take(ReductionState &state, size_t index, Turns::Report &report) {
   Turn turn{state, report, passes_[index]->odds};
   const Order before = state.order;
   const bool deferred = run_pass(turn, index);
@@ -173,7 +173,7 @@ void Turns::take(ReductionState &state, size_t index, TurnReport &report) {
 }
 
 bool Turns::offer(ReductionState &state, const Program &candidate, const std::vector<LazyProgram> &likely_next,
-                  TurnReport &report) {
+                  Turns::Report &report) {
   Turn turn{state, report, ReductionPass::Odds()};
   return consider(turn, candidate, order_of(candidate), likely_next);
 }

@@ -120,14 +120,6 @@ struct ReductionState {
   std::vector<std::string> incomplete_because; ///< by pass: what its last turn left out; empty: nothing
 };
 
-/// The outcome of a turn, as far as it got.
-struct TurnReport {
-  int tried = 0;     ///< candidates that were lower in the Order
-  int worked = 0;    ///< of these, how many fail
-  double chance = 0; ///< how likely the last of them was to fail, before it was known
-  std::string problem;
-};
-
 /// Is told of a candidate that is not accepted, with the Order of the best.
 using OnTurnedDown =
     std::function<void(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best)>;
@@ -136,6 +128,13 @@ using OnImproved = std::function<void(const ReductionState &)>;
 
 class Turns {
 public:
+  /// The outcome of a turn, as far as it got.
+  struct Report {
+    int tried = 0;     ///< candidates that were lower in the Order
+    int worked = 0;    ///< of these, how many fail
+    double chance = 0; ///< how likely the last of them was to fail, before it was known
+    std::string problem;
+  };
   /// `on_improved` and `on_turned_down` may be empty.
   Turns(Checker &checker, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
         OnImproved on_improved = {}, OnTurnedDown on_turned_down = {})
@@ -143,10 +142,10 @@ public:
         on_turned_down_(std::move(on_turned_down)) {}
 
   /// The turn of pass number `index`. `state` and `report` are up to date when a question is left by exception.
-  void take(ReductionState &state, size_t index, TurnReport &report);
+  void take(ReductionState &state, size_t index, Report &report);
   /// Returns true if a Program that no pass proposes fails; it becomes the best if it is lower in the Order.
   bool offer(ReductionState &state, const Program &candidate, const std::vector<LazyProgram> &likely_next,
-             TurnReport &report);
+             Report &report);
 
 private:
   struct Turn;

@@ -33,7 +33,7 @@ std::string sentence_of(const Analysis &analysis) {
 
 void write_analysis_page(const Analysis &analysis, const std::string &model, const std::string &backend,
                          const std::string &folder) {
-  ValueListOptions options;
+  ValueList::Options options;
   options.prefix = "o";
   options.label = "the values of the model, in dataflow order";
   json values = {{"model", model},

@@ -42,7 +42,7 @@ std::string shortened_label(const std::string &text, size_t most) {
 }
 
 /// Returns the lines of each box as they are drawn: not empty, of limited length, without invisible characters.
-std::vector<std::vector<std::string>> lines_of(const std::vector<PictureBox> &boxes) {
+std::vector<std::vector<std::string>> lines_of(const std::vector<GraphPicture::Box> &boxes) {
   std::vector<std::vector<std::string>> all;
   for (const auto &box : boxes) {
     std::vector<std::string> lines;
@@ -62,7 +62,7 @@ Size size_of(const std::vector<std::string> &lines) {
           static_cast<double>(lines.size()) * line_height + margin};
 }
 
-json box_json(const PictureBox &box, const std::vector<std::string> &lines, const GraphLayout::Point &centre) {
+json box_json(const GraphPicture::Box &box, const std::vector<std::string> &lines, const GraphLayout::Point &centre) {
   const Size size = size_of(lines);
   json texts = json::array();
   const double first = centre.y - size.height / 2 + margin / 2 + 0.75 * line_height;
@@ -82,7 +82,7 @@ json box_json(const PictureBox &box, const std::vector<std::string> &lines, cons
 
 } // namespace
 
-GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
+GraphPicture draw_graph(const std::vector<GraphPicture::Box> &boxes, const std::vector<std::pair<int, int>> &edges,
                         const std::string &label, const std::function<bool()> &interrupted) {
   if (boxes.empty())
     return {"", interrupted && interrupted() ? "the run was interrupted, or its time budget spent"

@@ -80,7 +80,7 @@ bool has_wrong_values(const ReportPage &page) {
 /// Both graphs, and how they belong together.
 struct Graphs {
   Analysis reduced, original;
-  ValueListOptions reduced_options, original_options;
+  ValueList::Options reduced_options, original_options;
 };
 
 /// A program that hangs or exhausts memory is not run again, but where it has a single value it is known which.

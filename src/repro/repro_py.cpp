@@ -57,7 +57,7 @@ void write_repro_py(const Program &given, const ReproFacts &facts, const std::st
   const Program program = constants_as_buffers(given);
   write_atomically(folder + "/repro.py", scripts.scripts.front().text);
   const bool reads_files = std::any_of(scripts.scripts.begin(), scripts.scripts.end(),
-                                       [](const ReproScript &script) { return script.reads_files; });
+                                       [](const ReproScripts::Script &script) { return script.reads_files; });
   if (reads_files)
     write_atomically(folder + "/attributes.pt", saved_attributes(program));
   if (facts.backend->parts().tracker && is_comparison(facts.signature.kind))

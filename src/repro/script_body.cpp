@@ -342,7 +342,7 @@ private:
   const PythonProgram &text_;
   const ReproFacts &facts_;
   const PythonCall &call_;
-  const ScriptForm &form_;
+  const ScriptParts::Form &form_;
   const bool is_test_;
   const Mode mode_;
 };

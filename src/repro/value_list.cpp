@@ -66,7 +66,7 @@ std::string error_text(const LeafReport &report) {
 /// Builds boxes and entries of the rows that are drawn.
 class Builder {
 public:
-  Builder(const Analysis &analysis, const ValueListOptions &options) : analysis_(analysis), options_(options) {}
+  Builder(const Analysis &analysis, const ValueList::Options &options) : analysis_(analysis), options_(options) {}
 
   ValueList build() {
     rows_ = drawn_rows();
@@ -207,23 +207,23 @@ private:
   }
 
   const Analysis &analysis_;
-  const ValueListOptions &options_;
+  const ValueList::Options &options_;
   IndexSet rows_;
   std::vector<int> box_of_row_, box_of_input_;
-  std::vector<PictureBox> boxes_;
+  std::vector<GraphPicture::Box> boxes_;
   std::vector<std::pair<int, int>> edges_;
   json entries_ = json::array();
 };
 
 } // namespace
 
-std::string key_of(const ValueListOptions &options, size_t row) {
+std::string key_of(const ValueList::Options &options, size_t row) {
   if (row < options.keys.size() && !options.keys[row].empty())
     return options.keys[row];
   return options.prefix + std::to_string(row);
 }
 
-ValueList value_list(const Analysis &analysis, const ValueListOptions &options) {
+ValueList value_list(const Analysis &analysis, const ValueList::Options &options) {
   return Builder(analysis, options).build();
 }
 

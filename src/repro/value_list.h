@@ -12,45 +12,43 @@ namespace repro_minify {
 
 // A graph as inline SVG: boxes that are links to what is said of them.
 
-struct PictureBox {
-  std::vector<std::string> lines; ///< text in it, shortened here
-  std::string key;                ///< elements of the page with the same key are highlighted together
-  std::string anchor;             ///< id of the element that it leads to
-  std::string classes;            ///< of page.css, "cause kept"
-};
-
 struct GraphPicture {
+  struct Box {
+    std::vector<std::string> lines; ///< text in it, shortened here
+    std::string key;                ///< elements of the page with the same key are highlighted together
+    std::string anchor;             ///< id of the element that it leads to
+    std::string classes;            ///< of page.css, "cause kept"
+  };
   std::string svg;     ///< empty: there is none
   std::string problem; ///< why there is none, and what to do
 };
 
 /// `label`: what it shows, for who cannot see it.
-GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
+GraphPicture draw_graph(const std::vector<GraphPicture::Box> &boxes, const std::vector<std::pair<int, int>> &edges,
                         const std::string &label, const std::function<bool()> &interrupted = {});
 
-/// The settings and data with which a page lists the values of one graph, in addition to the Analysis.
-struct ValueListOptions {
-  std::string prefix;            ///< of keys and anchors: "o" gives "o12"
-  std::vector<std::string> keys; ///< of each row, where another graph on the page shows the same node; may be shorter
-  std::vector<char> kept;        ///< rows that are in the reduced program; may be shorter
-  bool draws_parameters = false; ///< parameters and buffers are boxes too
-  size_t shown_elements = 8;     ///< how many of a value that is too large to be shown in full, in its entry
-  size_t most_boxes = 1500;      ///< beyond that the neighbourhood of what matters is drawn
-  std::string label;             ///< of the picture, for who cannot see it
-  std::function<bool()> interrupted; ///< polled: true ends the drawing
-};
-
 struct ValueList {
+  /// The settings and data with which a page lists the values of one graph, in addition to the Analysis.
+  struct Options {
+    std::string prefix;            ///< of keys and anchors: "o" gives "o12"
+    std::vector<std::string> keys; ///< of each row, where another graph on the page shows the same node; may be shorter
+    std::vector<char> kept;        ///< rows that are in the reduced program; may be shorter
+    bool draws_parameters = false; ///< parameters and buffers are boxes too
+    size_t shown_elements = 8;     ///< how many of a value that is too large to be shown in full, in its entry
+    size_t most_boxes = 1500;      ///< beyond that the neighbourhood of what matters is drawn
+    std::string label;             ///< of the picture, for who cannot see it
+    std::function<bool()> interrupted; ///< polled: true ends the drawing
+  };
   GraphPicture picture;
   json legend;         ///< {"classes" of page.css, "meaning"} for each colour that is in the picture
   std::string entries; ///< HTML
   size_t drawn = 0;    ///< values that are drawn and listed
 };
 
-/// Key of a row, as ValueListOptions say.
-std::string key_of(const ValueListOptions &options, size_t row);
+/// Key of a row, as ValueList::Options say.
+std::string key_of(const ValueList::Options &options, size_t row);
 
-ValueList value_list(const Analysis &analysis, const ValueListOptions &options);
+ValueList value_list(const Analysis &analysis, const ValueList::Options &options);
 
 /// Returns the values that the pages' templates show of a list of `analysis`.
 json graph_json(const ValueList &list, const Analysis &analysis);

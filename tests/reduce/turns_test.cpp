@@ -61,8 +61,8 @@ protected:
     const Program start = chain_with("erf", 3);
     state = {start, yes, order_of(start), Schedule(passes), {""}};
   }
-  TurnReport take(Checker &checker) {
-    TurnReport report;
+  Turns::Report take(Checker &checker) {
+    Turns::Report report;
     Turns(checker, recorder, passes).take(state, 0, report);
     return report;
   }

@@ -42,7 +42,7 @@ public:
 
   std::vector<std::string> what_can_go() const override { return inductor_parts(address()); }
 
-  std::optional<OwnFinding> bisect(const Fails &fails) const override {
+  std::optional<OwnBisector::Finding> bisect(const Fails &fails) const override {
     const auto variant = [this](const json &state) {
       auto backend = std::make_shared<InductorBackend>(*this);
       backend->bisection_ = state;

@@ -91,7 +91,7 @@ std::shared_ptr<InductorConnection> connection_of_this_process(const std::string
 using InductorVariant = std::function<std::shared_ptr<const Backend>(const json &state)>;
 
 std::vector<std::string> inductor_parts(const std::string &address);
-std::optional<OwnFinding> bisect_inductor(const std::string &address, const InductorVariant &variant,
-                                          const OwnBisector::Fails &fails);
+std::optional<OwnBisector::Finding> bisect_inductor(const std::string &address, const InductorVariant &variant,
+                                                    const OwnBisector::Fails &fails);
 
 } // namespace repro_minify

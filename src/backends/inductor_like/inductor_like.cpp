@@ -127,7 +127,7 @@ private:
     std::vector<c10::IValue> inputs = program_->line.inputs;
     std::copy(arguments.begin(), arguments.end(), inputs.begin());
     const auto outputs = run(program_->plan, launch_, inputs);
-    for (const InputUpdate &update : program_->updates)
+    for (const Functional::Update &update : program_->updates)
       inputs[update.input].toTensor().copy_(outputs[update.output].toTensor());
     std::vector<at::Tensor> tensors;
     for (size_t k = 0; k < outputs.size() - program_->updates.size(); ++k)

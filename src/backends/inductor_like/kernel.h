@@ -10,18 +10,17 @@
 
 namespace repro_minify {
 
-struct KernelOutput {
-  BufferRef buffer; ///< contiguous, of the kernel's sizes
-  Loader value;     ///< takes the kernel's indices, and then those of `folded`
-  Fold fold = Fold::None;
-  std::vector<int64_t> folded = {}; ///< sizes of what is reduced
-  Element accumulator = Element::Float32;
-  bool is_read = true; ///< by others than this kernel: it has to be in memory
-};
-
 struct Kernel {
+  struct Output {
+    BufferRef buffer; ///< contiguous, of the kernel's sizes
+    Loader value;     ///< takes the kernel's indices, and then those of `folded`
+    Fold fold = Fold::None;
+    std::vector<int64_t> folded = {}; ///< sizes of what is reduced
+    Element accumulator = Element::Float32;
+    bool is_read = true; ///< by others than this kernel: it has to be in memory
+  };
   std::vector<int64_t> sizes;
-  std::vector<KernelOutput> outputs;
+  std::vector<Output> outputs;
 };
 
 struct KernelSource {

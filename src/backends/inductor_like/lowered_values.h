@@ -108,7 +108,7 @@ protected:
   }
 
   /// Computes the output in a kernel, and gives loads from it.
-  Lazy computed(KernelOutput output, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
+  Lazy computed(Kernel::Output output, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
     const int slot = new_slot();
     output.buffer = {slot, *element_of(dtype)};
     plan_.layouts[static_cast<size_t>(slot)] = {dtype, sizes, contiguous_strides(sizes)};
@@ -117,11 +117,11 @@ protected:
   }
 
   Lazy in_memory(const Lazy &lazy) {
-    return computed(KernelOutput{{}, lazy.load, Fold::None, {}, Element::Float32}, lazy.sizes, lazy.dtype);
+    return computed(Kernel::Output{{}, lazy.load, Fold::None, {}, Element::Float32}, lazy.sizes, lazy.dtype);
   }
 
   /// Adds an output to the last kernel that it fits, or to a new one.
-  void schedule(KernelOutput output, const std::vector<int64_t> &sizes) {
+  void schedule(Kernel::Output output, const std::vector<int64_t> &sizes) {
     const int slot = output.buffer.id;
     const std::set<int> needed = reads({sizes, {output}});
     for (size_t k = plan_.steps.size(); options_.fuse && k-- > 0;) {
@@ -178,7 +178,7 @@ protected:
     if (const auto view = views_.find(value); view != views_.end())
       return aten_view(view->second);
     if (const auto lazy = lazy_.find(value); lazy != lazy_.end()) {
-      KernelOutput output{{}, lazy->second.load, Fold::None, {}, Element::Float32};
+      Kernel::Output output{{}, lazy->second.load, Fold::None, {}, Element::Float32};
       const Loader loads = computed(std::move(output), lazy->second.sizes, lazy->second.dtype).load;
       const int slot = static_cast<int>(plan_.slots.size()) - 1;
       slots_[value] = slot;

@@ -284,7 +284,7 @@ private:
         rule->fold == Fold::Any || rule->fold == Fold::All ? Element::Bool : compute_element(out);
     if (out == Element::UInt8 && (rule->fold == Fold::Any || rule->fold == Fold::All))
       return std::nullopt;
-    KernelOutput output;
+    Kernel::Output output;
     output.fold = rule->fold;
     if (out == Element::Bool && output.fold == Fold::Sum)
       output.fold = Fold::Any; // a sum of bools by "+=" may be one of their last bits

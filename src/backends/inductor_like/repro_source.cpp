@@ -276,7 +276,7 @@ private:
 
   void results() {
     const auto &outputs = program_.plan.outputs;
-    for (const InputUpdate &update : program_.updates)
+    for (const Functional::Update &update : program_.updates)
       body_ << "    " << name(program_.plan.inputs[update.input]) << ".copy_(" << operand(outputs[update.output])
             << ");\n";
     size_t next = 0;

@@ -41,7 +41,7 @@ std::string description(const Plan &plan) {
 void freeze(Functional &program) {
   for (size_t k = program.line.arguments; k < program.line.inputs.size(); ++k)
     program.line.constants[k] = std::none_of(program.updates.begin(), program.updates.end(),
-                                             [&](const InputUpdate &update) { return update.input == k; });
+                                             [&](const Functional::Update &update) { return update.input == k; });
 }
 
 /// Throws NotCovered where everything has to run as ATen, NoAnswer where a device has no driver or NVRTC: then nothing

@@ -14,15 +14,14 @@ namespace repro_minify::inductor_like {
 // The second stage: no operator writes to a tensor any more. One that did is replaced by its functional twin, and later
 // readers of the same memory read the new value.
 
-/// An input that the program writes to, and the output of the functional graph that it has to be given.
-struct InputUpdate {
-  size_t input = 0;
-  size_t output = 0;
-};
-
 struct Functional {
+  /// An input that the program writes to, and the output of the functional graph that it has to be given.
+  struct Update {
+    size_t input = 0;
+    size_t output = 0;
+  };
   StraightLine line; ///< its outputs: those of the original, then the new contents of inputs
-  std::vector<InputUpdate> updates;
+  std::vector<Update> updates;
 };
 
 /// Throws NotCovered for an operator that writes and has no functional twin, and for memory shared in a way that
@@ -57,7 +56,7 @@ Coverage all_as_aten(const torch::jit::Module &module, const std::string &becaus
 struct CompiledProgram {
   Plan plan;
   StraightLine line; ///< what was lowered
-  std::vector<InputUpdate> updates;
+  std::vector<Functional::Update> updates;
   c10::IValue result; ///< what forward returned, for its structure
 };
 
