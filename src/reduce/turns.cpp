@@ -149,10 +149,6 @@ void Schedule::deferred(size_t pass) {
   rows_[pass].deferred = true;
 }
 
-int Schedule::open() const {
-  return static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const Row &row) { return row.open; }));
-}
-
 struct Turns::Turn {
   ReductionState &state;
   Turns::Report &report;

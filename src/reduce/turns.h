@@ -86,8 +86,6 @@ public:
   void deferred(size_t pass);
   bool is_deferred(size_t pass) const { return rows_[pass].deferred; }
   bool had_turn(size_t pass) const { return rows_[pass].turns > 0; }
-  /// Passes that may find something still.
-  int open() const;
 
 private:
   struct Row {
