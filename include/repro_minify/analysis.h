@@ -1,10 +1,11 @@
 // The Analysis: where do eager and optimised part? Every intermediate value of both sides against fp64, in dataflow
 // order.
 #pragma once
-#include "repro_minify/both_sides.h"
 #include "repro_minify/check.h"
 #include "repro_minify/record.h"
+#include "repro_minify/sandbox.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,11 +15,41 @@
 
 namespace repro_minify {
 
-/// An input of the graph.
-struct AnalysisInput {
-  std::string name, type;
-  Role role = Role::Input;
+// The values of the eager and the optimised side, as much of each as a person can look at: for pictures, never for a
+// Verdict.
+
+/// One tensor or number as eager and the optimised side have it.
+struct ShownValue {
+  std::vector<std::int64_t> sizes;
+  bool is_complex = false;      ///< each element is two numbers, its real part and its imaginary one
+  std::int64_t elements = 0;    ///< how many numbers there are
+  std::vector<double> expected; ///< the first elements, row-major
+  std::vector<double> found;    ///< the same of the optimised side; empty where it has none, or one of another shape
+  /// The largest |expected - found| in each cell of a grid, row-major: the value as rows of its last dimension. NaN
+  /// where one side alone is no number. Empty where `found` is.
+  std::vector<double> errors;
+  int rows = 0, columns = 0; ///< of the grid
+  /// How many elements are off by 10^(first_decade + i) or more, and by less than ten times that.
+  std::vector<std::int64_t> decades;
+  int first_decade = 0;
+  std::int64_t equal = 0;      ///< elements that are the same on both sides
+  std::int64_t not_finite = 0; ///< elements that are no number, or infinite, on one side alone
 };
+
+struct BothSides {
+  std::vector<ShownValue> outputs;   ///< the leaves of what forward returns, in their order
+  std::vector<ShownValue> gradients; ///< in the order of Verdict::gradients
+};
+
+struct ShowOptions {
+  int call = 1;      ///< which call of the optimised side is shown, 1-based
+  int elements = 16; ///< how many of each value
+  int cells = 24;    ///< the grid has no more rows and no more columns than this
+};
+
+/// Runs both sides once, in a sandbox child. Never throws for what the backend does: `found` is empty then.
+BothSides both_sides(const ModuleFactory &factory, const std::shared_ptr<const Backend> &backend,
+                     const CheckOptions &options, const ShowOptions &show, const Limits &limits);
 
 /// One intermediate value: what one operator made, as it was right after it.
 struct AnalysisRow {
@@ -51,6 +82,11 @@ struct AnalysisRow {
 };
 
 struct Analysis {
+  /// An input of the graph.
+  struct Input {
+    std::string name, type;
+    Role role = Role::Input;
+  };
   /// The way in which the values were computed.
   enum class Way {
     Exposed,  ///< one program that returns them all, and fails as the original does; what would be a cause was asked
@@ -59,7 +95,7 @@ struct Analysis {
   };
   Way way = Way::Exposed;
   std::string why; ///< for Prefixes: what forbade the other way
-  std::vector<AnalysisInput> inputs;
+  std::vector<Input> inputs;
   std::vector<AnalysisRow> rows; ///< in dataflow order
   bool is_compared = true;       ///< false: AnalyzeOptions::most_checks forbade it, or nothing was asked (outline())
   std::optional<int> first;      ///< the first row that fails the check; nothing for a program that passes

@@ -1,7 +1,7 @@
 // A Backend turns a Program's module into something that runs optimised. One file each in src/backends/, one registry.
 #pragma once
-#include "repro_minify/confinement.h"
 #include "repro_minify/identity.h"
+#include "repro_minify/sandbox.h"
 
 #include <torch/csrc/jit/api/module.h>
 

@@ -64,20 +64,19 @@ enum class StepKind {
   Lowering,      ///< it replaces an operator by generated code; without it, nothing is fused with that operator
 };
 
-struct OwnFinding {
-  std::string guilty; ///< "inductor/lowerings#4": the fourth application of that part
-  std::string pass;   ///< "inductor/lowerings": that part
-  StepKind kind = StepKind::Pass;
-  std::string name = {};    ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
-  std::string setting = {}; ///< where the kind is Setting: that with which it is right, "layout_optimization=False"
-  bool confirmed = false;   ///< with the part left out, and with its applications before this one, it is right
-  std::string note;         ///< what else the library knows, in sentences
-};
-
 /// Its library brings a bisector: it says what to leave out, and is told what came of it.
 class OwnBisector {
 public:
   virtual ~OwnBisector() = default;
+  struct Finding {
+    std::string guilty; ///< "inductor/lowerings#4": the fourth application of that part
+    std::string pass;   ///< "inductor/lowerings": that part
+    StepKind kind = StepKind::Pass;
+    std::string name = {};    ///< of that application: "gt", "reinplace_inplaceable_ops"; may be empty
+    std::string setting = {}; ///< where the kind is Setting: that with which it is right, "layout_optimization=False"
+    bool confirmed = false;   ///< with the part left out, and with its applications before this one, it is right
+    std::string note;         ///< what else the library knows, in sentences
+  };
   /// True if the failure shows under this variant of the backend; `what` describes the variant in words.
   using Fails = std::function<bool(const std::shared_ptr<const Backend> &variant, const std::string &what)>;
 
@@ -89,7 +88,7 @@ public:
   virtual std::vector<std::string> what_can_go() const = 0;
   /// Nothing if no part is guilty. Throws std::runtime_error where the library's bisector gives up, and what `fails`
   /// throws.
-  virtual std::optional<OwnFinding> bisect(const Fails &fails) const = 0;
+  virtual std::optional<Finding> bisect(const Fails &fails) const = 0;
 };
 
 /// It compiles some operators and runs the others as they are.

@@ -11,16 +11,15 @@
 
 namespace repro_minify {
 
-/// One check of the model with some steps of the backend, and no others.
-struct BisectionCheck {
-  std::string what;         ///< "the first 12 steps", "all but Autocast"
-  std::optional<int> steps; ///< how many ran; nothing where the backend's own bisector says what to leave out
-  bool fails = false;
-  bool unresolved = false; ///< the Verdict is: it says nothing for or against these steps
-  std::string message;     ///< of the Verdict
-};
-
 struct Bisection {
+  /// One check of the model with some steps of the backend, and no others.
+  struct Check {
+    std::string what;         ///< "the first 12 steps", "all but Autocast"
+    std::optional<int> steps; ///< how many ran; nothing where the backend's own bisector says what to leave out
+    bool fails = false;
+    bool unresolved = false; ///< the Verdict is: it says nothing for or against these steps
+    std::string message;     ///< of the Verdict
+  };
   std::vector<std::string> steps; ///< the backend's, in order
   /// The first step that makes the result wrong: with the steps before it alone the result is right. For a backend with
   /// a bisector of its own, a part and which application of it: "inductor/lowerings#4". Nothing when no step was found;
@@ -40,7 +39,7 @@ struct Bisection {
   std::optional<bool> confirmed_by_switch;
   std::string message; ///< "wrong after ConstantPropagation#2", or why no step was found
   std::string note;    ///< what else is known of the guilty step, in sentences
-  std::vector<BisectionCheck> checks;
+  std::vector<Check> checks;
   double seconds = 0;
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "repro_minify/backend.h"
 #include "repro_minify/compare.h"
-#include "repro_minify/failure_kind.h"
 #include "repro_minify/identity.h"
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"

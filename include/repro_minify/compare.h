@@ -1,8 +1,6 @@
 // `same`: are two results equal as far as the accuracy check is concerned? The rules are those of
 // torch._dynamo.utils.same in PyTorch 2.13.0, with the differences D1 to D4 of docs/comparison.md.
 #pragma once
-#include "repro_minify/failure_kind.h"
-
 #include <ATen/core/ivalue.h>
 #include <c10/core/ScalarType.h>
 
@@ -13,6 +11,29 @@
 #include <vector>
 
 namespace repro_minify {
+
+// The words of a Signature that are the same for every part of the project.
+
+/// The kinds of failure, from the most to the least telling: where a comparison finds several, the first of these names
+/// it. `Interesting` is what a program of the user's own finds (--oracle): it does not say why.
+enum class FailureKind {
+  Crash,
+  Hang,
+  Memory,
+  Exception,
+  Structure,
+  Shape,
+  Nan,
+  Gradient,
+  Accuracy,
+  Dtype,
+  Interesting
+};
+const char *to_string(FailureKind kind);
+/// The kind of that name. Throws std::invalid_argument.
+FailureKind failure_kind_from(const std::string &name);
+/// True if the kind means that the optimised run ended and its results are wrong.
+bool is_comparison(FailureKind kind);
 
 enum class CompareRule {
   Default, ///< PyTorch's rules with D1 to D4

@@ -26,20 +26,19 @@ Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const B
                            const CheckOptions &options, const Verdict &verdict, const Signature &failure,
                            const Limits &limits);
 
-/// The evidence that the rules look at.
-struct NatureFacts {
-  const Verdict &verdict;
-  const Signature &failure;
-  Movement movement;
-  int operators = 0; ///< of the program, each of which may round; 0: as many as eager called
-  std::optional<bool> reads_unwritten = std::nullopt; ///< as reads_unwritten_memory() has it
-  /// True if it fails where the backend rounds after each cast as eager does (emulate_precision_casts of
-  /// TorchInductor).
-  std::optional<bool> fails_with_rounded_casts = std::nullopt;
-  bool is_command = false; ///< the backend is a `command:`, whose program seeds its generators itself
-};
-
 struct Nature {
+  /// The evidence that the rules look at.
+  struct Facts {
+    const Verdict &verdict;
+    const Signature &failure;
+    Movement movement;
+    int operators = 0; ///< of the program, each of which may round; 0: as many as eager called
+    std::optional<bool> reads_unwritten = std::nullopt; ///< as reads_unwritten_memory() has it
+    /// True if it fails where the backend rounds after each cast as eager does (emulate_precision_casts of
+    /// TorchInductor).
+    std::optional<bool> fails_with_rounded_casts = std::nullopt;
+    bool is_command = false; ///< the backend is a `command:`, whose program seeds its generators itself
+  };
   enum class Kind {
     WrongValue,      ///< more than rounding explains
     Rounding,        ///< each operator rounds, and the two sides round differently
@@ -60,6 +59,6 @@ std::string to_string(const Nature &nature);
 
 /// Nothing where the failure is no difference of values (an exception, a dtype, a shape). The rules, in their order,
 /// are those of docs/comparison.md.
-std::optional<Nature> nature_of(const NatureFacts &facts);
+std::optional<Nature> nature_of(const Nature::Facts &facts);
 
 } // namespace repro_minify

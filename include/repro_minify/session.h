@@ -6,16 +6,39 @@
 #include "repro_minify/flatten.h"
 #include "repro_minify/load.h"
 #include "repro_minify/minify_options.h"
-#include "repro_minify/phase_clock.h"
 #include "repro_minify/record.h"
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace repro_minify {
+
+// How long each phase of a run took, one after the other.
+
+class PhaseClock {
+public:
+  /// Begins with the phase of this name.
+  explicit PhaseClock(const std::string &phase) { enter(phase); }
+  /// Ends the phase before. One that is entered again goes on.
+  void enter(const std::string &phase);
+  /// In the order of their begin; the last one ends now.
+  std::vector<std::pair<std::string, double>> seconds();
+  /// From now on `told` hears of each phase that is entered; it may be empty.
+  void tell(std::function<void(const std::string &)> told) { told_ = std::move(told); }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::pair<std::string, double>> phases_;
+  std::function<void(const std::string &)> told_;
+  size_t current_ = 0;
+  Clock::time_point since_ = Clock::now();
+};
 
 /// How often the model fails, measured by Repetition before anything else is done.
 struct FailureRate {

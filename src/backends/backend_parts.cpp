@@ -4,8 +4,6 @@
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/program.h"
 
-#include <stdexcept>
-
 namespace repro_minify {
 
 std::string needs_of(const Backend &backend) {

@@ -1,11 +1,9 @@
 // Backends that can be used from Python: their calls, their repros, and the interpreter with torch that runs them.
 #pragma once
 
+#include "core/json.h"
 #include "repro_minify/backend.h"
 
-#include <nlohmann/json.hpp>
-
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,12 +22,6 @@ struct PythonProgram {
   bool is_module = false;                                  ///< an nn.Module, which may have attributes
   bool reads_files = false;                                ///< of those beside it: inputs.pt, attributes.pt, reduced.pt
   bool reads_attributes = false;                           ///< attributes.pt, which is to be written
-};
-
-/// The same program compiled ahead of time, which C++ loads as model.pt2.
-struct AheadOfTime {
-  std::string package;
-  std::string none_because; ///< empty when there is one, and it fails in the same way
 };
 
 /// How the user of a backend calls it from Python.
@@ -54,19 +46,24 @@ PythonCall frozen_call(const std::string &function);
 /// repro/script_text.h does.
 class ReproInPython {
 public:
+  /// The same program compiled ahead of time, which C++ loads as model.pt2.
+  struct AheadOfTime {
+    std::string package;
+    std::string none_because; ///< empty when there is one, and it fails in the same way
+  };
   virtual ~ReproInPython() = default;
   /// The ways to write a Program without tensor constants, the plainest first. `facts` are what emit.py reads. Called
   /// in a sandbox child; throws what compile() throws.
-  virtual std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const = 0;
+  virtual std::vector<PythonProgram> python_programs(const Program &program, const json &facts) const = 0;
   /// True if C++ can load what it compiles. Where it cannot there is no repro.cpp.
   virtual bool is_loaded_by_cpp() const { return false; }
   /// Compiles the program ahead of time, under the same conditions as python_programs(). Asked of one that C++ can
   /// load.
-  virtual AheadOfTime ahead_of_time(const Program &, const nlohmann::json &) const { return {}; }
+  virtual AheadOfTime ahead_of_time(const Program &, const json &) const { return {}; }
   /// Returns "change", a change of the Program with which eager gives what the backend gives, as in_words() of
   /// explanation.py has it, and "generated", the code that the backend makes of it, as shown() of generated.py has it;
   /// each is null where none is known. Under the same conditions as python_programs(), and the RunSettings in force.
-  virtual nlohmann::json explanation(const Program &program, const nlohmann::json &facts) const = 0;
+  virtual json explanation(const Program &program, const json &facts) const = 0;
   /// The interpreter that repro.py is run with, once the backend has started.
   virtual const std::string &python() const = 0;
   /// The PyTorch in it.
@@ -78,7 +75,7 @@ class OwnTracker {
 public:
   virtual ~OwnTracker() = default;
   /// Returns what a recipe says of itself (recipe.py), once the backend has started: "title", "versions", "tracker".
-  virtual const nlohmann::json &tracker() const = 0;
+  virtual const json &tracker() const = 0;
   /// The files that its runtime loads for this program, by name. Called in a sandbox child; throws what compile()
   /// throws.
   virtual std::vector<std::pair<std::string, std::string>> artefacts(const Program &program) const = 0;

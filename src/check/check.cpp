@@ -3,7 +3,6 @@
 #include "backends/backend_parts.h"
 #include "check/compare_runs.h"
 #include "check/eager_side.h"
-#include "check/equal_elements.h"
 #include "check/initial_state.h"
 #include "check/unresolved.h"
 #include "core/no_answer.h"
@@ -14,7 +13,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace repro_minify {
 namespace {

@@ -280,7 +280,7 @@ bool LeafWalk::compare_tensor_leaf(const at::Tensor &ref, const at::Tensor &res,
   report.res_error = verdict.res_error;
   report.ref_max_error = verdict.ref_max_error;
   report.multiplier = verdict.multiplier;
-  std::string reason = verdict.reason;
+  std::string reason = verdict.message;
   if (!report.same) {
     report.kinds = verdict.kinds;
     if (report.kinds.empty()) { // only PyTorch minds: it raises, or has no fp64 rule for this

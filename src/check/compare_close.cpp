@@ -6,7 +6,6 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace repro_minify {
@@ -121,7 +120,7 @@ void report_wrong(const TensorPair &pair, const at::Tensor &same, const std::str
     note = ", NaN not being equal to NaN (--equal-nan)";
   else if (wrong.logical_and(numbers.ref != numbers.res).logical_not().all().item<bool>())
     note = ": zeros of the other sign";
-  verdict.reason += text(verdict.reason.empty() ? "" : "; ", count, " of ", same.numel(), " elements ", how, note);
+  verdict.message += text(verdict.message.empty() ? "" : "; ", count, " of ", same.numel(), " elements ", how, note);
 }
 
 void compare_elements_closely(const at::Tensor &ref, const at::Tensor &res, const CompareOptions &options,

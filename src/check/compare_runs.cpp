@@ -2,7 +2,6 @@
 
 #include "check/compare_tensors.h"
 #include "check/initial_state.h"
-#include "check/run_program.h"
 #include "check/verdict_text.h"
 #include "program/executor.h"
 #include "program/shared_pages.h"

@@ -2,9 +2,9 @@
 // src/check.
 #pragma once
 #include "check/run_program.h"
-#include "check/unwritten_memory.h"
 #include "repro_minify/check.h"
 
+#include <chrono>
 #include <vector>
 
 namespace repro_minify {
@@ -48,6 +48,16 @@ struct CheckContext {
   RunOptions run_options() const;
   InstantiateOptions instance_options(bool double_precision = false) const;
 };
+
+// Which index of a maximum is right where several elements are equal? Any.
+
+/// Runs both sides of a check once more, over floating-point inputs whose elements are moved apart by a few units in
+/// the last place of the largest. Returns true if the whole numbers, which failed before, are the same then: such a
+/// failure hangs on elements that are equal (an index of a maximum), or on exact values (a step of `floor`). False
+/// where `verdict` shows another failure, or no input has floating-point numbers. `took`: the time that eager ran for.
+/// `child` is told which side runs, which is the one to blame if the process ends there. Throws NoAnswer.
+bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict, std::chrono::duration<double> took,
+                             Child &child);
 
 // The ModuleFactory of a check, in the form that the backend takes.
 

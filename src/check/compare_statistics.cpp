@@ -5,9 +5,7 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace repro_minify {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <cmath>
 #include <new>
 
@@ -290,7 +289,7 @@ void fail(TensorVerdict &verdict, FailureKind kind, const std::string &reason) {
   verdict.same = false;
   verdict.kinds.push_back(kind);
   if (!reason.empty())
-    verdict.reason += (verdict.reason.empty() ? "" : "; ") + reason;
+    verdict.message += (verdict.message.empty() ? "" : "; ") + reason;
 }
 
 bool hold_no_values(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &verdict) {
@@ -305,8 +304,8 @@ void blame_dtype(const at::Tensor &ref, const at::Tensor &res, TensorVerdict &ve
   if (accuracy != verdict.kinds.end() && agree_within_coarser(ref, res))
     verdict.kinds.erase(accuracy);
   if (verdict.kinds == std::vector{FailureKind::Dtype})
-    verdict.reason = text("dtype ", dtype_name(ref.scalar_type()), " expected, ", dtype_name(res.scalar_type()),
-                          " found; the values agree");
+    verdict.message = text("dtype ", dtype_name(ref.scalar_type()), " expected, ", dtype_name(res.scalar_type()),
+                           " found; the values agree");
 }
 
 std::string unless_out_of_memory(const std::exception &error) {

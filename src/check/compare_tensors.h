@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -42,16 +41,9 @@ template <std::size_t N, typename Use> bool for_each_block(const std::array<at::
 
 // Two tensors under one of the rules of compare.h. Internal to src/check: everybody else calls `same`.
 
-/// The result of comparing two tensors by a rule.
-struct TensorVerdict {
-  bool same = true;
-  std::vector<FailureKind> kinds; ///< empty when same
-  std::string reason;             ///< the comparison that failed, with its numbers; empty when same
-  double ref_error = std::numeric_limits<double>::quiet_NaN();
-  double res_error = std::numeric_limits<double>::quiet_NaN();
-  double ref_max_error = std::numeric_limits<double>::quiet_NaN();
-  double multiplier = std::numeric_limits<double>::quiet_NaN();
-};
+/// The result of comparing two tensors by a rule: of a LeafReport what the rule decides, and as its message the
+/// comparison that failed, with its numbers.
+using TensorVerdict = LeafReport;
 
 /// The Default and the Strict rule. `measure`: fill in the errors even where the answer did not need them.
 TensorVerdict compare_tensors(const at::Tensor &ref, const at::Tensor &res, const at::Tensor &fp64_ref,

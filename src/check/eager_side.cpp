@@ -1,13 +1,11 @@
 #include "check/eager_side.h"
 
-#include "check/compare_runs.h"
 #include "check/kept_runs.h"
 #include "check/unresolved.h"
 #include "core/no_answer.h"
 #include "program/compute.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 

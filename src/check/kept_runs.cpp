@@ -1,12 +1,10 @@
 #include "check/kept_runs.h"
 
 #include "check/compare_runs.h"
-#include "check/run_program.h"
 #include "program/values.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <atomic>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>

@@ -3,14 +3,12 @@
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/compute.h"
-#include "repro_minify/check.h"
-#include "repro_minify/failure_kind.h"
+#include "repro_minify/compare.h"
 #include "tasks/sandbox.h"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
-#include <utility>
 
 namespace repro_minify {
 namespace {

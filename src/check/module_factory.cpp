@@ -1,7 +1,6 @@
 #include "check/compare_runs.h"
 
 #include "program/materialise.h"
-#include "repro_minify/check.h"
 
 #include <sstream>
 

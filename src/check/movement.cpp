@@ -1,7 +1,9 @@
 // How far eager moves when its inputs do, in their last place, and when its random numbers are others.
 #include "check/compare_runs.h"
-#include "check/equal_elements.h"
+#include "check/eager_side.h"
 #include "check/verdict_text.h"
+#include "core/json.h"
+#include "core/no_answer.h"
 #include "core/text.h"
 #include "program/values.h"
 #include "repro_minify/backend_parts.h"
@@ -11,16 +13,23 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/MemoryOverlap.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <exception>
+#include <new>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
+/// Calls `move` for each tensor that a run is given: parameters, buffers, arguments.
+template <typename Move> void for_each_given(Instance &instance, const Move &move) {
+  for (const at::Tensor &tensor : instance.module.parameters())
+    move(tensor);
+  for (const at::Tensor &tensor : instance.module.buffers())
+    move(tensor);
+  for (const c10::IValue &argument : instance.arguments)
+    for_each_tensor(argument, move);
+}
 
 constexpr int times_moved = 3; ///< one draw of signs can cancel out
 
@@ -101,6 +110,26 @@ double change_in(const std::string &verdict_text, const Signature &failure, cons
   return std::isnan(found->max_abs_error) ? 0 : found->max_abs_error;
 }
 
+constexpr double units_apart = 8; ///< of the largest element: what a cast to the dtype does not make equal again
+
+/// Returns false for a tensor that stays as it is.
+bool move_apart(const at::Tensor &tensor, const at::Generator &generator) {
+  const std::optional<double> unit = tensor.defined() ? rounding_unit(tensor.scalar_type()) : std::nullopt;
+  if (!unit || tensor.numel() == 0 || tensor.is_complex() || tensor.layout() != at::kStrided ||
+      at::has_internal_overlap(tensor) == at::MemOverlap::Yes)
+    return false;
+  const at::NoGradGuard no_grad;
+  const double largest = at::nan_to_num(tensor.to(at::kCPU, at::kDouble), 0, 0, 0).abs().max().item<double>();
+  const at::Tensor by = at::rand(tensor.sizes(), generator, at::dtype(at::kDouble));
+  tensor.add_(by.mul_(units_apart * *unit * std::max(largest, 1.0)).to(tensor.device(), tensor.scalar_type()));
+  return true;
+}
+
+/// True for a leaf that shows a failure of whole numbers and no other.
+bool is_wrong_whole_number(const LeafReport &leaf) {
+  return !leaf.same && is_whole(leaf) && leaf.kinds == std::vector{FailureKind::Accuracy};
+}
+
 } // namespace
 
 Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const Backend> backend,
@@ -124,6 +153,44 @@ Movement movement_of_eager(const ModuleFactory &factory, std::shared_ptr<const B
   for (const std::string text : reply.at("moved"))
     movement.by_rounding = std::max(movement.by_rounding, change_in(text, failure, *leaf));
   return movement;
+}
+
+bool hangs_on_equal_elements(const CheckContext &context, const Verdict &verdict, std::chrono::duration<double> took,
+                             Child &child) {
+  const LeafReport *leaf = leaf_showing(verdict, verdict.signatures.front());
+  if (verdict.signatures.front().where != "output" || !leaf || !is_wrong_whole_number(*leaf))
+    return false;
+  bool is_moved = false;
+  const ModuleFactory apart = [&](const InstantiateOptions &how) {
+    Instance instance = context.factory(how);
+    const at::Generator generator = at::detail::createCPUGenerator(1);
+    for_each_given(instance, [&](const at::Tensor &tensor) { is_moved |= move_apart(tensor, generator); });
+    return instance;
+  };
+  CheckOptions only_outputs = context.options;
+  only_outputs.only_forward = true;
+  const CheckContext moved{apart, context.backend, only_outputs};
+  try {
+    const int calls = std::max(1, verdict.failing_call);
+    child.stage("eager");
+    allow_eager(child, context.options.patience);
+    Observed eager = moved.run_eager(calls).back();
+    if (!is_moved)
+      return false;
+    child.stage("optimised");
+    allow_optimised(child, context.options.patience, took);
+    Observed observed = moved.run_optimised(calls);
+    Verdict again;
+    moved.compare(eager, observed, nullptr, only_outputs.compare, again);
+    return !first_leaf(again, is_wrong_whole_number).second;
+  } catch (const NoAnswer &) {
+    throw;
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::exception &error) { // what fails otherwise says nothing
+    unless_out_of_memory(error);
+    return false;
+  }
 }
 
 } // namespace repro_minify

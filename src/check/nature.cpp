@@ -39,7 +39,7 @@ std::string in_units(double units, const LeafReport &leaf) {
 
 class Rules {
 public:
-  Rules(const NatureFacts &facts, const LeafReport &leaf) : facts_(facts), leaf_(leaf), units_(units_off(leaf)) {}
+  Rules(const Nature::Facts &facts, const LeafReport &leaf) : facts_(facts), leaf_(leaf), units_(units_off(leaf)) {}
 
   Nature apply() const {
     Nature nature = facts_.failure.kind == FailureKind::Nan ? of_special_values()
@@ -121,7 +121,7 @@ private:
                                    " at most when its inputs move in the last place";
   }
 
-  const NatureFacts &facts_;
+  const Nature::Facts &facts_;
   const LeafReport &leaf_;
   double units_;
 };
@@ -138,7 +138,7 @@ std::string to_string(const Nature &nature) {
   return std::string(to_string(nature.kind)) + ": " + nature.why;
 }
 
-std::optional<Nature> nature_of(const NatureFacts &facts) {
+std::optional<Nature> nature_of(const Nature::Facts &facts) {
   const FailureKind kind = facts.failure.kind;
   const LeafReport *leaf = leaf_showing(facts.verdict, facts.failure);
   const bool is_of_values = kind == FailureKind::Accuracy || kind == FailureKind::Gradient || kind == FailureKind::Nan;

@@ -70,7 +70,7 @@ const std::vector<UnsteadyGroup> unsteady_groups = {
 };
 
 /// "scatter_add_" is the in-place form of "scatter_add".
-std::string plain_name(const torch::jit::Node *node) {
+std::string plain_name(const Node *node) {
   std::string name = short_operator_name(node);
   if (name.size() > 1 && name.back() == '_')
     name.pop_back();
@@ -78,7 +78,7 @@ std::string plain_name(const torch::jit::Node *node) {
 }
 
 /// Dropout in eval mode draws nothing.
-bool does_nothing(const torch::jit::Node *node) {
+bool does_nothing(const Node *node) {
   const bool drops_out = node->kind() == torch::jit::aten::dropout || node->kind() == torch::jit::aten::dropout_;
   return drops_out && node->inputs().size() == 3 && torch::jit::constant_as<bool>(node->input(2)) == false;
 }
@@ -107,10 +107,10 @@ std::vector<std::string> rewritten_operators(const OperatorCalls &eager, const O
   return rewritten;
 }
 
-std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad) {
+std::vector<UnsteadyOperator> unsteady_operators(const Graph &graph, c10::Device device, bool grad) {
   std::vector<UnsteadyOperator> found;
   std::set<std::string> seen;
-  for (const torch::jit::Node *node : all_nodes(graph)) {
+  for (const Node *node : all_nodes(graph)) {
     if (does_nothing(node))
       continue;
     for (const UnsteadyGroup &group : unsteady_groups)

@@ -1,8 +1,8 @@
 // Which operators a run calls, and which of them need not give the same result twice.
 #pragma once
+#include "program/graph.h"
 
 #include <c10/core/Device.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <cstdint>
 #include <map>
@@ -39,7 +39,7 @@ struct UnsteadyOperator {
 };
 /// Returns the operators of `graph` (nested blocks included) that are known to be so on this device, each once, in
 /// graph order. `grad`: those of the backward too.
-std::vector<UnsteadyOperator> unsteady_operators(const torch::jit::Graph &graph, c10::Device device, bool grad);
+std::vector<UnsteadyOperator> unsteady_operators(const Graph &graph, c10::Device device, bool grad);
 
 /// True if the program may draw random numbers, also by a call of torch.fx, which has no schema that tells.
 bool may_draw(const torch::jit::Graph &graph);

@@ -2,21 +2,18 @@
 
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
-#include "core/json_number.h"
+#include "core/json.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
-#include "repro_minify/check.h"
 
 #include <c10/util/accumulate.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
-#include <utility>
 
 namespace repro_minify {
 
@@ -53,8 +50,6 @@ double most_elements(const std::vector<LeafReport> &outputs) {
 bool is_whole_and_let_pass(const LeafReport &leaf) {
   return leaf.same && is_whole(leaf) && leaf.max_abs_error > 0;
 }
-
-using nlohmann::json;
 
 constexpr const char *outcome_names[] = {"pass", "fail", "unresolved"};
 constexpr const char *trouble_names[] = {"", "bug", "memory"};

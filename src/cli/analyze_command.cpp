@@ -15,8 +15,6 @@
 #include <algorithm>
 #include <iostream>
 #include <sstream>
-#include <string>
-#include <vector>
 
 namespace repro_minify {
 namespace {

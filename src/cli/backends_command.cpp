@@ -1,16 +1,12 @@
 // The lists that the command line prints: backends, and passes of the reduction.
 #include "backends/backend_registry.h"
 #include "cli/options.h"
+#include "core/json.h"
 #include "core/text.h"
-#include "repro_minify/backend.h"
 #include "repro_minify/backend_parts.h"
 #include "repro_minify/reducer.h"
 
-#include <nlohmann/json.hpp>
-
 #include <iostream>
-#include <string>
-#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -43,9 +39,9 @@ std::vector<ListedBackend> rows_of(const BackendOptions &options) {
 
 /// The rows for scripts.
 std::string backends_json(const BackendOptions &options) {
-  auto list = nlohmann::json::array();
+  auto list = json::array();
   for (const auto &row : rows_of(options)) {
-    nlohmann::json usable = row.unusable_because.empty();
+    json usable = row.unusable_because.empty();
     if (row.is_pattern)
       usable = nullptr;
     list.push_back({{"name", row.name},

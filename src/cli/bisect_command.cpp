@@ -10,8 +10,6 @@
 #include "repro_minify/session.h"
 
 #include <iostream>
-#include <string>
-#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -2,11 +2,11 @@
 
 #include "cli/config_text.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/programs.h"
 #include "core/text.h"
 #include "repro_minify/program.h"
 
-#include <nlohmann/json.hpp>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -119,8 +119,6 @@ std::string with_absolute_path(const std::string &value) {
     return value;
   return parts[1].str() + std::filesystem::absolute(parts[2].str()).lexically_normal().string();
 }
-
-using nlohmann::json;
 
 std::string on_one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <string>
 #include <system_error>
 #include <vector>
 

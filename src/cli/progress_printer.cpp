@@ -93,7 +93,7 @@ std::string small_curve(const std::vector<int> &sizes, int width, bool plain) {
   return curve;
 }
 
-std::vector<std::string> search_lines(const LiveState &state, int width, bool plain) {
+std::vector<std::string> search_lines(const ProgressPrinter::State &state, int width, bool plain) {
   const Progress &progress = state.progress;
   const int before = std::max(state.operators_before, progress.operators);
   const std::string sizes = std::to_string(before) + " -> " + std::to_string(progress.operators) + " operators ";
@@ -129,7 +129,7 @@ void write_to_log(Severity severity, const std::string &text) {
 }
 
 /// The lines, the first of them a heading, none of them wider than `width` columns. `plain`: in ASCII.
-std::vector<std::string> live_lines(const LiveState &state, int width, bool plain) {
+std::vector<std::string> live_lines(const ProgressPrinter::State &state, int width, bool plain) {
   const int room = std::max(1, std::min(width - 1, widest));
   const auto known = doing().find(state.phase);
   const std::string heading = (known == doing().end() ? "reducing" : known->second) + " " + clean(state.subject);

@@ -10,21 +10,20 @@
 
 namespace repro_minify {
 
-/// The state of a job while it goes on.
-struct LiveState {
-  std::string subject; ///< "failing.pt under freeze"
-  std::string phase;   ///< as ReproFacts::phases name it
-  std::string count;   ///< "12 checks", of what is counted in this phase; empty: nothing is
-  Progress progress;   ///< of the search; `checks` 0: it has not begun
-  int operators_before = 0;
-  std::vector<int> sizes; ///< operators of the best so far, after each check
-  double seconds = 0;     ///< since the job began
-};
-
 // Progress: a block that is drawn again and again on a terminal, plain lines now and then elsewhere.
 
 class ProgressPrinter {
 public:
+  /// The state of a job while it goes on.
+  struct State {
+    std::string subject; ///< "failing.pt under freeze"
+    std::string phase;   ///< as ReproFacts::phases name it
+    std::string count;   ///< "12 checks", of what is counted in this phase; empty: nothing is
+    Progress progress;   ///< of the search; `checks` 0: it has not begun
+    int operators_before = 0;
+    std::vector<int> sizes; ///< operators of the best so far, after each check
+    double seconds = 0;     ///< since the job began
+  };
   /// `subject`: what is worked on, "failing.pt under freeze".
   ProgressPrinter(bool quiet, std::string subject);
   ~ProgressPrinter();
@@ -48,7 +47,7 @@ private:
   const bool quiet_;
   const bool plain_; ///< this terminal is not known to have more than ASCII
   Terminal terminal_;
-  LiveState state_;
+  State state_;
   int last_operators_ = -1;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_{};

@@ -5,14 +5,13 @@
 #include "cli/progress_printer.h"
 #include "cli/run_text.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/log.h"
 #include "pipeline/convert.h"
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "program/compute.h"
 #include "program/operator_libraries.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -92,16 +91,16 @@ Ran run_graph(OpenGraph &graph, const Options &options, ProgressPrinter &progres
   if (options.json)
     ran.json = run_json(rate, facts, session);
   else
-    std::cout << run_text(rate, facts, session, is_one_backend(options) ? Values::All : Values::Differing);
+    std::cout << run_text(rate, facts, session, !is_one_backend(options));
   return ran;
 }
 
-nlohmann::json refusal(const Options &options, const std::string &backend, const std::string &why) {
+json refusal(const Options &options, const std::string &backend, const std::string &why) {
   return {{"model", options.model}, {"backend", backend}, {"refused", why}, {"unreadable", false}};
 }
 
-std::string text_of(const nlohmann::json &value) {
-  return value.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
+std::string text_of(const json &value) {
+  return value.dump(2, ' ', true, json::error_handler_t::replace);
 }
 
 /// One graph of several that cannot be converted, or checked, says nothing about the others.
@@ -113,7 +112,7 @@ Ran run_graph_of_several(OpenGraph &graph, const Options &options, ProgressPrint
     return run_graph(graph, options, progress);
   } catch (const UserError &error) {
     log::error(error.what());
-    nlohmann::json refused = refusal(options, how.backends.front(), error.what());
+    json refused = refusal(options, how.backends.front(), error.what());
     refused["graph"] = how.conversion->graph;
     return {BadInput, text_of(refused)};
   }
@@ -227,7 +226,7 @@ bool is_unreadable(const Options &options) {
 
 /// For one that has no row of its own.
 std::string refused_row(const Options &options, const std::string &backend, const std::string &why) {
-  nlohmann::json row = refusal(options, backend, why);
+  json row = refusal(options, backend, why);
   row["unreadable"] = is_unreadable(options);
   return text_of(row);
 }

@@ -2,16 +2,14 @@
 #include "cli/run_text.h"
 
 #include "check/verdict_text.h"
+#include "core/json.h"
 #include "core/number_text.h"
 #include "core/text.h"
 #include "program/values.h"
 #include "repro/reported.h"
 #include "repro_minify/backend_parts.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 #include <sstream>
 
@@ -50,9 +48,9 @@ std::string verdict_of(const LeafReport &leaf) {
 }
 
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,
-              const std::vector<LeafReport> &leaves, Values shown) {
+              const std::vector<LeafReport> &leaves, bool only_differing) {
   for (const auto &leaf : leaves)
-    if (shown == Values::All || !leaf.same)
+    if (!only_differing || !leaf.same)
       rows.push_back({clean(what + leaf.path), clean(leaf.ref_type),
                       leaf.res_type == leaf.ref_type ? "same" : clean(leaf.res_type), rounded_text(leaf.ref_error),
                       rounded_text(leaf.res_error), rounded_text(leaf.multiplier), rounded_text(leaf.max_abs_error),
@@ -128,7 +126,7 @@ std::optional<bool> fails_with_rounded_casts(const Session &session, const Verdi
 /// Looks for what else the difference could be than a bug.
 void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts) {
   const Signature &failure = verdict.signatures.front();
-  NatureFacts known{.verdict = verdict, .failure = failure, .movement = {}, .reads_unwritten = facts.reads_unwritten};
+  Nature::Facts known{.verdict = verdict, .failure = failure, .movement = {}, .reads_unwritten = facts.reads_unwritten};
   if (!nature_of(known))
     return;
   known.movement =
@@ -138,7 +136,7 @@ void find_nature(const Session &session, const Verdict &verdict, RunFacts &facts
   facts.nature = nature_of(known);
 }
 
-nlohmann::json timing_json(const std::optional<Timing> &timing) {
+json timing_json(const std::optional<Timing> &timing) {
   if (!timing)
     return nullptr;
   return {{"calls", timing->calls},
@@ -147,11 +145,11 @@ nlohmann::json timing_json(const std::optional<Timing> &timing) {
           {"compile_seconds", timing->compile_seconds}};
 }
 
-nlohmann::json settings_json(const RunSettings &settings) {
+json settings_json(const RunSettings &settings) {
   return {{"device", settings.device.str()},
           {"seed", settings.seed},
           {"threads", settings.threads},
-          {"autocast", settings.autocast ? nlohmann::json(dtype_name(settings.autocast_dtype)) : nullptr},
+          {"autocast", settings.autocast ? json(dtype_name(settings.autocast_dtype)) : nullptr},
           {"deterministic", to_string(settings.determinism)},
           {"tf32", settings.tf32}};
 }
@@ -172,7 +170,7 @@ RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing)
   return facts;
 }
 
-std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, Values shown) {
+std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, bool is_one_of_several) {
   std::ostringstream out;
   const Verdict &verdict = rate.verdict;
   out << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend " << session.backend->name()
@@ -198,38 +196,38 @@ std::string run_text(const FailureRate &rate, const RunFacts &facts, const Sessi
     out << "  " << clean(coverage_text(*verdict.coverage)) << '\n';
   std::vector<std::vector<std::string>> rows = {{"value", "eager", "optimised", "eager RMSE", "opt. RMSE", "allowed x",
                                                  "largest error", "at", "eager NaN/Inf", "opt. NaN/Inf", "verdict"}};
-  add_rows(rows, "output", verdict.outputs, shown);
-  add_rows(rows, "gradient of ", verdict.gradients, shown);
-  add_rows(rows, "", verdict.state, shown);
+  add_rows(rows, "output", verdict.outputs, is_one_of_several);
+  add_rows(rows, "gradient of ", verdict.gradients, is_one_of_several);
+  add_rows(rows, "", verdict.state, is_one_of_several);
   if (rows.size() > 1) {
     out << '\n';
     out << table_text(rows);
   }
   if (facts.timing)
     write_timing(out, *facts.timing);
-  if (shown == Values::All)
+  if (!is_one_of_several)
     write_settings(out, verdict, session);
   return out.str();
 }
 
 std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session) {
   const Verdict &verdict = rate.verdict;
-  nlohmann::json whole = nlohmann::json::parse(to_json(verdict));
+  json whole = json::parse(to_json(verdict));
   const bool fails = verdict.outcome == Verdict::Outcome::Fail;
   const std::string nearer = nearer_to_fp64(verdict);
-  const nlohmann::json result = {
+  const json result = {
       {"model", session.shown_path()},
-      {"converted", session.options.conversion ? nlohmann::json(to_string(*session.options.conversion)) : nullptr},
+      {"converted", session.options.conversion ? json(to_string(*session.options.conversion)) : nullptr},
       {"backend", session.backend->name()},
       {"grad", session.check.grad},
       {"check", session.check.mode == CheckMode::Run ? "run" : "accuracy"},
       {"verdict",
        {{"outcome", whole["outcome"]},
-        {"kind", fails ? nlohmann::json(to_string(verdict.signatures.front().kind)) : nlohmann::json(nullptr)},
+        {"kind", fails ? json(to_string(verdict.signatures.front().kind)) : json(nullptr)},
         {"where", fails ? verdict.signatures.front().where : ""},
         {"message", verdict.message},
         {"left_out", verdict.left_out},
-        {"nearer_to_fp64", nearer.empty() ? nlohmann::json(nullptr) : nlohmann::json(nearer)},
+        {"nearer_to_fp64", nearer.empty() ? json(nullptr) : json(nearer)},
         {"lets_whole_numbers_pass", lets_whole_numbers_pass(verdict)},
         {"sum_tolerance", if_known(sum_tolerance(verdict))},
         {"nature", nature_json(facts.nature)},
@@ -238,7 +236,7 @@ std::string run_json(const FailureRate &rate, const RunFacts &facts, const Sessi
       {"timing", timing_json(facts.timing)},
       {"settings", settings_json(session.settings())},
       {"details", whole}};
-  return result.dump(2, ' ', true, nlohmann::json::error_handler_t::replace);
+  return result.dump(2, ' ', true, json::error_handler_t::replace);
 }
 
 } // namespace repro_minify

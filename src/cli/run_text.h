@@ -20,14 +20,9 @@ struct RunFacts {
 /// `timing`.
 RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing);
 
-/// The values that the table of numbers has.
-enum class Values {
-  All,
-  Differing, ///< where several backends are asked: what is alike would be repeated under each
-};
-
-/// Returns the result for people, with a table of numbers.
-std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, Values shown);
+/// Returns the result for people, with a table of numbers. `is_one_of_several`: other backends are asked too, and what
+/// is alike would be repeated under each.
+std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, bool is_one_of_several);
 /// The same for scripts.
 std::string run_json(const FailureRate &rate, const RunFacts &facts, const Session &session);
 

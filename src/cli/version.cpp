@@ -1,6 +1,6 @@
 #include "cli/options.h"
 
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "repro_minify_commit.h" // src/commit.cmake writes it at each build
 
 namespace repro_minify {

@@ -2,7 +2,6 @@
 // and draws it, and finds dominators and components.
 #pragma once
 
-#include <cstddef>
 #include <iosfwd>
 #include <string>
 #include <utility>

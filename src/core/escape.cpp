@@ -1,9 +1,8 @@
 #include "core/escape.h"
 
+#include "core/json.h"
 #include "core/number_text.h"
 #include "core/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -126,7 +125,7 @@ std::string comment_block(const std::string &text, const std::string &mark) {
 
 std::string python_string(const std::string &text) {
   // JSON's escapes are among Python's, and all that is not ASCII is one of them.
-  return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+  return json(text).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
 }
 
 std::string raw_string(const std::string &text) {

@@ -72,8 +72,6 @@ bool is_of_today(const std::filesystem::path &file) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// True for a folder whose entries only this user and root can replace; one with the sticky bit counts, as /tmp does.
 bool is_ours_alone(const struct stat &status) {
   const bool others_write = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;

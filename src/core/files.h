@@ -9,22 +9,24 @@
 
 namespace repro_minify {
 
+namespace fs = std::filesystem;
+
 /// Returns the whole content of a file; empty for one that cannot be read.
-std::string read_file(const std::filesystem::path &path);
+std::string read_file(const fs::path &path);
 /// Returns the last line of a file that is not blank; empty where there is none.
-std::string last_line(const std::filesystem::path &path);
+std::string last_line(const fs::path &path);
 
 /// Writes all of it, in one go if the system can. Returns false, with errno, if some of it is missing.
 bool write_all(int descriptor, std::string_view bytes);
 
 /// Returns size and time of change of a file, behind all links; empty where there is none.
-std::string mark_of_file(const std::filesystem::path &file);
+std::string mark_of_file(const fs::path &file);
 /// True if the file exists and was written within a day.
-bool is_of_today(const std::filesystem::path &file);
+bool is_of_today(const fs::path &file);
 
 /// Returns the folder NAME of ours in the user's cache folder ($XDG_CACHE_HOME or ~/.cache), private, made if it is not
 /// there. Empty where another user could change something on the way there, or none can be made.
-std::filesystem::path kept_folder(const std::string &name);
+fs::path kept_folder(const std::string &name);
 
 /// A new folder under the system's temporary folder, removed with this object by the process that made it. Its name is
 /// ours: no text from a model or a user's path is in it. It is locked as long as this process or a child of it lives;
@@ -37,17 +39,17 @@ public:
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
 
-  const std::filesystem::path &path() const { return path_; }
-  std::filesystem::path operator/(const std::filesystem::path &name) const { return path_ / name; }
+  const fs::path &path() const { return path_; }
+  fs::path operator/(const fs::path &name) const { return path_ / name; }
 
 private:
-  std::filesystem::path path_;
+  fs::path path_;
   int lock_ = -1;
   int owner_;
 };
 
 /// Removes what killed processes of this user have left in this folder, and nothing else.
-void remove_left_over_folders(const std::filesystem::path &parent);
+void remove_left_over_folders(const fs::path &parent);
 
 /// An open regular file. No link is followed to it, and no pipe waited for, as another user may have put either in its
 /// place.

@@ -1,5 +1,7 @@
 #include "core/frame.h"
 
+#include "core/json.h"
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -18,8 +20,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "lengths travel in little endian");
 

@@ -1,8 +1,7 @@
 // Messages over a socket: a JSON header, and behind it the blobs whose sizes it lists. Who is at the other end may have
 // gone mad: no length is believed before it was found to be one.
 #pragma once
-
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +20,12 @@ bool send_bytes(int socket, const void *data, std::size_t size);
 bool receive_bytes(int socket, void *data, std::size_t size);
 
 struct FrameHeader {
-  nlohmann::json content;
+  json content;
   std::vector<std::int64_t> blobs; ///< how many bytes each has
 };
 
 /// Sends a header, and replaces bytes in it that are not UTF-8. False when the other side has gone.
-bool send_header(int socket, nlohmann::json content, const std::vector<std::int64_t> &blobs);
+bool send_header(int socket, json content, const std::vector<std::int64_t> &blobs);
 /// Nothing when the other side has gone. Throws std::runtime_error for what is no header.
 std::optional<FrameHeader> receive_header(int socket);
 

@@ -25,11 +25,11 @@ Key by_operator(const OperatorPlace &place) {
 } // namespace
 
 std::vector<int> find_origins(const std::vector<OperatorPlace> &reduced, const std::vector<OperatorPlace> &original,
-                              LastResort last_resort) {
+                              bool or_operator) {
   std::vector<int> found(reduced.size(), -1);
   std::vector<bool> taken(original.size());
   for (const KeyOf key : {by_value, by_source, by_operator}) {
-    if (key == by_operator && last_resort == LastResort::None)
+    if (key == by_operator && !or_operator)
       break;
     std::map<Key, std::vector<size_t>> places;
     for (size_t i = 0; i < original.size(); ++i)

@@ -12,12 +12,10 @@ struct OperatorPlace {
   std::string source; ///< the line that it stands in; empty where it is not known
 };
 
-enum class LastResort { None, OperatorAlone };
-
 /// Returns for each operator of `reduced` the index of one of `original`, each of which is given once; -1 where none
 /// can be told. Cuts keep the names of values as a rule. Where a pass gave a new one, the source tells, in the order of
-/// the program; after that the operator alone, if that is wanted.
+/// the program; after that the operator alone, if `or_operator`.
 std::vector<int> find_origins(const std::vector<OperatorPlace> &reduced, const std::vector<OperatorPlace> &original,
-                              LastResort last_resort = LastResort::None);
+                              bool or_operator = false);
 
 } // namespace repro_minify

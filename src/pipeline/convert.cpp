@@ -2,15 +2,14 @@
 
 #include "backends/in_python.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/programs.h"
 #include "core/text.h"
 #include "program/compute.h"
 #include "program/read_inputs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
+#include "repro_minify/sandbox.h"
 #include "tasks/limits.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -25,9 +24,6 @@
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char *kind_words[] = {"", "export", "program", "log"};
 

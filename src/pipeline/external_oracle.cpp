@@ -1,19 +1,15 @@
 #include "pipeline/minify_job.h"
 
 #include "core/programs.h"
-#include "repro_minify/repro.h"
 #include "tasks/sandbox.h"
 
 #include <filesystem>
-#include <optional>
 
 #include <signal.h>
 #include <sys/wait.h>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 enum OracleExit { Interesting = 0, AlsoInteresting = 101, Skip = 125, NotExecutable = 126, NotFound = 127 };
 

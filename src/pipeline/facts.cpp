@@ -40,8 +40,6 @@ std::string file_of_function(const std::string &backend) {
   return is_python_file(module) ? module : "";
 }
 
-namespace fs = std::filesystem;
-
 Job job_on_saved(const MinifyJob &job) {
   if (job.has_oracle())
     return ask_oracle(job.session.oracle, fs::absolute(job.folder + "/reduced.pt").string());

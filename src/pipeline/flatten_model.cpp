@@ -33,11 +33,11 @@ bool is_what_was_checked(const Session &session, const Program &inlined) {
 }
 
 /// Returns the inlined model with inputs as the check will see them: without --grad none requires a gradient, and a cut
-/// that removes nothing is the same Program.
-FlatModel inlined_model(const Session &session, const Limits &limits) {
-  FlatModel model = flatten_or_trace(session.model, session.inputs.values, session.settings(), limits);
+/// that removes nothing is the same Program. True if it was traced.
+std::pair<Program, bool> inlined_model(const Session &session, const Limits &limits) {
+  auto model = flatten_or_trace(session.model, session.inputs.values, session.settings(), limits);
   if (!session.settings().grad)
-    for (auto &input : model.program.inputs)
+    for (auto &input : model.first.inputs)
       if (input.value.isTensor() && input.value.toTensor().requires_grad())
         input.value = input.value.toTensor().detach();
   return model;
@@ -66,12 +66,12 @@ void follow_path(RecordedModel &model) {
 
 /// Flattens and records. Throws CannotFlatten, std::runtime_error for what eager cannot run, Interrupted.
 RecordedModel record_model(Session &session) {
-  const FlatModel flat = inlined_model(session, session.limits());
+  const auto [program, traced] = inlined_model(session, session.limits());
   RecordedModel model;
   model.level =
-      flat.traced ? "the operators of one run, without the objects, tasks and calls that led to them" : "calls inlined";
+      traced ? "the operators of one run, without the objects, tasks and calls that led to them" : "calls inlined";
   session.phases.enter("record");
-  model.recording = std::make_shared<const Recording>(session.recording_of(flat.program, session.limits()));
+  model.recording = std::make_shared<const Recording>(session.recording_of(program, session.limits()));
   follow_path(model);
   return model;
 }
@@ -135,7 +135,7 @@ Program flat_program(Session &session, const Verdict &original) {
       throw UserError(session.shown_path() + ": fails as it is, but no longer once its calls are inlined");
     }
     const Recording recording = session.recording_of(
-        flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).program,
+        flatten_or_trace(session.model, session.inputs.values, session.settings(), session.limits()).first,
         session.limits());
     return has_control_flow(recording.program) ? follow_decisions(recording.program, recording.decisions)
                                                : recording.program;

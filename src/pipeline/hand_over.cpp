@@ -8,19 +8,16 @@
 #include "repro/results_folder.h"
 #include "repro/workaround.h"
 #include "repro_minify/backend_parts.h"
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <system_error>
-#include <utility>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool stops(const MinifyJob &job) {
   return job.options().listener.stops();

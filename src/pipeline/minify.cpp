@@ -8,13 +8,12 @@
 #include "pipeline/minify_job.h"
 #include "pipeline/open_model.h"
 #include "program/compute.h"
-#include "program/libtorch_version.h"
 #include "program/operator_libraries.h"
 #include "program/read_inputs.h"
 #include "reduce/journal.h"
 #include "reduce/reduce_recorded.h"
 #include "repro/results_folder.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <torch/csrc/jit/passes/inliner.h>
 
@@ -25,8 +24,6 @@
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Takes over an earlier run's answers, and repairs what it was killed while writing.
 void resume(MinifyJob &job, const std::string &journal) {

@@ -2,7 +2,6 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "pipeline/open_model.h"
-#include "repro/bug_key.h"
 #include "repro/render.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
@@ -11,14 +10,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <utility>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr int most_failures = 100; ///< a model that has more has another problem
 

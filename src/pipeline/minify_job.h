@@ -1,6 +1,6 @@
 // A job in progress: what the stages of minify() hand to one another. One file a stage.
 #pragma once
-#include "repro/course.h"
+#include "repro/page.h"
 #include "repro/verifiers.h"
 #include "repro_minify/analysis.h"
 #include "repro_minify/minify.h"

@@ -7,8 +7,6 @@
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
-#include <exception>
-#include <string>
 
 namespace repro_minify {
 namespace {
@@ -100,7 +98,7 @@ std::optional<Result> oracle_is_unsure(Session &session, const FailureRate &rate
   if (session.oracle.empty())
     return std::nullopt;
   Program empty;
-  empty.graph = std::make_shared<torch::jit::Graph>();
+  empty.graph = std::make_shared<Graph>();
   const Signature &wanted = rate.verdict.signatures.front();
   if (shows(session.ask(empty, wanted), wanted))
     throw UserError("--oracle " + options.oracle +

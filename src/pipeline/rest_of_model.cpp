@@ -6,17 +6,13 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Node;
 
 OperatorPlace place_of(const Node *node) {
   return {operator_name(node), node->outputs().empty() ? "" : node->outputs().front()->debugName(),
@@ -31,7 +27,7 @@ IndexSet origins_in(const Cutter &cutter, const Program &reduced) {
       places.push_back(place_of(node));
   for (int atom = 0; atom < cutter.atoms(); ++atom)
     atoms.push_back(place_of(cutter.node_of(atom)));
-  const std::vector<int> found = find_origins(places, atoms, LastResort::OperatorAlone);
+  const std::vector<int> found = find_origins(places, atoms, /*or_operator=*/true);
   std::set<int> origins(found.begin(), found.end());
   origins.erase(-1);
   return {origins.begin(), origins.end()};

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
-#include <utility>
 
 namespace repro_minify {
 namespace {

@@ -13,14 +13,11 @@
 #include "program/tracer.h"
 #include "program/values.h"
 #include "reduce/journal.h"
-#include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"
-#include "repro_minify/confinement.h"
-#include "repro_minify/record.h"
+#include "repro_minify/sandbox.h"
 #include "tasks/limits.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -205,7 +202,7 @@ Archive Session::as_given() const {
 std::shared_ptr<const Program> Session::flat() const {
   std::shared_ptr<const Program> &flat = (*flat_)[form_of_flat(*this)];
   if (!flat) {
-    const Program given = flatten_or_trace(model, inputs.values, settings(), flattening_limits(options)).program;
+    const Program given = flatten_or_trace(model, inputs.values, settings(), flattening_limits(options)).first;
     flat = std::make_shared<const Program>(with_hidden_aliases(*this, given));
   }
   return flat;

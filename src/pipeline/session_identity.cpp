@@ -1,10 +1,9 @@
 #include "check/operators.h"
 #include "pipeline/minify_job.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "program/value_digest.h"
 #include "reduce/journal.h"
 #include "repro_minify/backend_parts.h"
-#include "repro_minify/phase_clock.h"
 #include "repro_minify/session.h"
 
 #include <ATen/Version.h>
@@ -52,7 +51,7 @@ Identity identity_of(const Session &session) {
 
 // The words and refusals that the commands share for the verdict on the model itself: see session.h.
 
-std::shared_ptr<torch::jit::Graph> graph_as_called(const Session &session) {
+std::shared_ptr<Graph> graph_as_called(const Session &session) {
   try {
     return flatten_calls(session.model, session.inputs.values).graph;
   } catch (const std::exception &) {

@@ -6,10 +6,7 @@
 #include "repro_minify/backend_parts.h"
 #include "tasks/compiler.h"
 #include "tasks/project_build.h"
-#include "tasks/task.h"
-
-#include <filesystem>
-#include <utility>
+#include "tasks/sandbox.h"
 
 namespace repro_minify {
 namespace {
@@ -51,7 +48,7 @@ bool shows_in_python(const MinifyJob &job, const Program &program) {
     const TemporaryFolder folder;
     for (const auto *files : {&job.facts.libraries, &job.facts.modules})
       for (const auto &file : *files)
-        std::filesystem::copy_file(job.folder + "/" + file, folder / file);
+        fs::copy_file(job.folder + "/" + file, folder / file);
     ScriptVerifier script(folder.path(), python);
     script.begin(program, job.facts);
     if (!script.finish(job.options().listener.interrupted).verified.value_or(false))

@@ -1,14 +1,11 @@
 #include "program/atoms.h"
 
+#include "program/graph.h"
+
 #include <algorithm>
 #include <set>
 
 namespace repro_minify {
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
 
 bool is_packing(const Node *node) {
   return node->kind() == prim::Constant || node->kind() == prim::ListConstruct ||

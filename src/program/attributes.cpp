@@ -9,9 +9,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
 
@@ -48,9 +45,9 @@ private:
     for (Node *node : block->nodes()) {
       for (Block *inner : node->blocks())
         find_objects(inner);
-      if (node->kind() == torch::jit::prim::CreateObject)
+      if (node->kind() == prim::CreateObject)
         note_made(node);
-      else if (node->kind() == torch::jit::prim::GetAttr && objects_.count(node->input()))
+      else if (node->kind() == prim::GetAttr && objects_.count(node->input()))
         note_read(node);
     }
   }
@@ -86,8 +83,7 @@ private:
   Attribute attribute_of(const Node *node) const {
     const auto found = objects_.find(node->input(0));
     if (found == objects_.end())
-      throw CannotFlatten(std::string("the model ") +
-                          (node->kind() == torch::jit::prim::SetAttr ? "assigns to" : "reads") +
+      throw CannotFlatten(std::string("the model ") + (node->kind() == prim::SetAttr ? "assigns to" : "reads") +
                           " an attribute of an object that it passes around as a value");
     const auto &[object, path] = found->second;
     const std::string name = node->s(torch::jit::attr::name);
@@ -106,7 +102,7 @@ private:
     for (const Node *node : block->nodes()) {
       for (const Block *inner : node->blocks())
         find_assigned(inner, of, assigned);
-      if (node->kind() != torch::jit::prim::SetAttr)
+      if (node->kind() != prim::SetAttr)
         continue;
       const Attribute attribute = attribute_of(node);
       const auto is_it = [&](const Attribute &other) { return other.key() == attribute.key(); };
@@ -118,11 +114,11 @@ private:
   void resolve_block(Block *block) {
     for (auto it = block->nodes().begin(); it != block->nodes().end();) {
       Node *node = *it++;
-      if (node->kind() == torch::jit::prim::SetAttr)
+      if (node->kind() == prim::SetAttr)
         assign(node);
-      else if (node->kind() == torch::jit::prim::GetAttr && !objects_.count(node->output()))
+      else if (node->kind() == prim::GetAttr && !objects_.count(node->output()))
         read(node);
-      else if (node->kind() == torch::jit::prim::Loop)
+      else if (node->kind() == prim::Loop)
         resolve_loop(node);
       else if (!node->blocks().empty())
         resolve_branches(node);
@@ -194,7 +190,7 @@ private:
     for (Node *node : nodes_of_objects_) {
       if (node->hasUses())
         throw CannotFlatten(std::string("the model passes ") +
-                            (node->kind() == torch::jit::prim::GetAttr ? "a submodule" : "an object that it makes") +
+                            (node->kind() == prim::GetAttr ? "a submodule" : "an object that it makes") +
                             " around as a value");
       node->destroy();
     }

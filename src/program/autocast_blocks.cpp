@@ -15,10 +15,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
 /// Returns the value if it is the same for all inputs, computed from constants and through branches that they decide;
 /// nothing where it is not known.
 std::optional<c10::IValue> known_value(const Value *value) {
@@ -71,7 +67,7 @@ bool is_autocast_block(const Node *node) {
   return type && classes.count(type->name()->qualifiedName()) > 0;
 }
 
-void write_out_casts(const std::shared_ptr<torch::jit::Graph> &graph) {
+void write_out_casts(const std::shared_ptr<Graph> &graph) {
   std::vector<Node *> enters;
   for (Node *node : all_nodes(*graph))
     if (node->kind() == prim::Enter && is_autocast_block(node))

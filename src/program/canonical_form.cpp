@@ -1,6 +1,5 @@
 #include "program/value_digest.h"
 
-#include "core/digest.h"
 #include "program/atoms.h"
 #include "program/python_call.h"
 #include "program/values.h"
@@ -15,10 +14,6 @@
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
 
 bool is_commutative(const Node *node) {
   static const std::set<std::string> names = {
@@ -120,7 +115,7 @@ private:
       text = type->second;
     else if (const auto constant = torch::jit::toIValue(value))
       text = constant_form(*constant, false);
-    else if (node->kind() != torch::jit::prim::Param)
+    else if (node->kind() != prim::Param)
       for (const Value *input : node->inputs())
         text += "," + shape(input);
     Digest digest; // where values are shared, texts of texts would grow without bound
@@ -136,7 +131,7 @@ private:
     if (!is_new)
       return label;
     const Node *node = value->node();
-    if (node->kind() == torch::jit::prim::Param)
+    if (node->kind() == prim::Param)
       return label + (types_.count(value) ? ":" + types_[value] : "");
     const std::string text = written_.insert(node).second ? node_text(node) : operator_name(node);
     const std::string which = node->outputs().size() > 1 ? "#" + std::to_string(value->offset()) : "";
@@ -163,8 +158,7 @@ private:
     std::vector<const Value *> operands(node->inputs().begin(), node->inputs().end());
     if (is_commutative(node) && operands.size() >= 2 && shape(operands[1]) < shape(operands[0]))
       std::swap(operands[0], operands[1]);
-    if (node->kind() == torch::jit::prim::ListConstruct &&
-        std::all_of(operands.begin(), operands.end(), [](const Value *operand) {
+    if (node->kind() == prim::ListConstruct && std::all_of(operands.begin(), operands.end(), [](const Value *operand) {
           return operand->type()->kind() == c10::TypeKind::IntType ||
                  operand->type()->kind() == c10::TypeKind::FloatType;
         }))

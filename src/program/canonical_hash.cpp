@@ -1,6 +1,7 @@
 // The canonical hash: the name under which a Program's Verdict is remembered, whatever its graph went through.
 #include "core/digest.h"
 #include "program/atoms.h"
+#include "program/graph.h"
 #include "program/value_digest.h"
 #include "program/values.h"
 #include "repro_minify/program.h"
@@ -16,10 +17,6 @@ namespace repro_minify {
 namespace {
 
 using torch::jit::AttributeKind;
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// Returns the Symbol's name, to be hashed: the number of one that is not built in depends on what the process met
 /// first.
@@ -115,7 +112,7 @@ private:
   /// a list is put together, as long as it is in the same block: only its readers can write to it.
   void hash_operand(const Value *value, const Block *reader) {
     const Node *node = value->node();
-    if (node->kind() == torch::jit::prim::Constant)
+    if (node->kind() == prim::Constant)
       return hash_constant(value);
     if (is_packing(node) && !is_numbered(value)) {
       digest_.add(IsPacking);

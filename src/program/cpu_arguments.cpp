@@ -8,15 +8,9 @@
 #include <array>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = c10::prim;
 
 struct CpuArgument {
   std::string_view op, argument;
@@ -58,7 +52,7 @@ public:
       return;
     if (node->kind() == prim::TupleUnpack || node->kind() == prim::TupleIndex)
       return follow_element(value, node);
-    for (const torch::jit::Block *block : node->blocks()) // of a loop it is the condition, and what comes after it
+    for (const Block *block : node->blocks()) // of a loop it is the condition, and what comes after it
       for (size_t i = 0; i < node->outputs().size(); ++i)
         if (node->output(i) == value)
           follow(block->outputs()[i + (node->kind() == prim::Loop)]);

@@ -10,14 +10,6 @@
 
 namespace repro_minify {
 
-namespace {
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
-} // namespace
-
 /// Tables that a cut looks up, worked out once: a cut then costs what it keeps, not what there is.
 struct Cutter::Impl : AtomIndex {
   explicit Impl(std::shared_ptr<const Recording> given) : AtomIndex(std::move(given)), originals(*recording) {

@@ -13,12 +13,7 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 using torch::jit::WithInsertPoint;
-namespace prim = torch::jit::prim;
 
 /// Builds one cut. `resolve` is the heart: which value of the new graph stands for a version of an old one.
 class CutBuilder {

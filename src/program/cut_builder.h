@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>

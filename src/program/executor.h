@@ -2,7 +2,7 @@
 // A call of torch.fx (`fx::tensor` and the like, see fx_call.py) is run by a Python that holds the callables; a backend
 // that has one names it here.
 #pragma once
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <torch/csrc/jit/api/module.h>
 

@@ -1,7 +1,6 @@
 #include "program/flat_graph.h"
 
 #include "program/atoms.h"
-#include "program/materialise.h"
 #include "program/surgery.h"
 #include "program/values.h"
 
@@ -14,10 +13,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
 
@@ -28,10 +23,10 @@ void unpack_output(Value *value, std::vector<Value *> &parts) {
     return;
   }
   const auto kind = value->node()->kind();
-  if (kind == torch::jit::prim::TupleConstruct || kind == torch::jit::prim::ListConstruct) {
+  if (kind == prim::TupleConstruct || kind == prim::ListConstruct) {
     for (Value *part : value->node()->inputs())
       unpack_output(part, parts);
-  } else if (kind == torch::jit::prim::DictConstruct) {
+  } else if (kind == prim::DictConstruct) {
     for (size_t i = 1; i < value->node()->inputs().size(); i += 2)
       unpack_output(value->node()->input(i), parts);
   } else {
@@ -59,11 +54,11 @@ public:
 
   void copy_block(const Block *block) {
     for (const Node *node : block->nodes()) {
-      if (node->kind() == torch::jit::prim::If)
+      if (node->kind() == prim::If)
         copy_if(node);
-      else if (node->kind() == torch::jit::prim::Loop)
+      else if (node->kind() == prim::Loop)
         copy_loop(node);
-      else if (node->kind() != torch::jit::prim::Constant || !values.count(node->output()))
+      else if (node->kind() != prim::Constant || !values.count(node->output()))
         copy_node(node);
     }
   }
@@ -116,6 +111,27 @@ private:
   size_t next_ = 0;
   size_t copied_ = 0;
 };
+
+using torch::jit::WithInsertPoint;
+
+void lift_tensor_constants(Block *block, InputBuilder &builder) {
+  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+    Node *node = *it++;
+    for (Block *inner : node->blocks())
+      lift_tensor_constants(inner, builder);
+    if (node->kind() != prim::Constant)
+      continue;
+    const auto value = torch::jit::toIValue(node->output());
+    bool has_tensor = false;
+    if (value)
+      for_each_tensor(*value, [&](const at::Tensor &) { has_tensor = true; });
+    if (!has_tensor)
+      continue;
+    WithInsertPoint guard(*node->owningGraph()->nodes().begin());
+    node->output()->replaceAllUsesWith(builder.materialise(*value, node->output()->type(), Role::Constant, "c"));
+    node->destroy();
+  }
+}
 
 } // namespace
 
@@ -197,6 +213,13 @@ Program follow_decisions(const Program &program, const Decisions &decisions, siz
   unpack_outputs(*result.graph);
   remove_unused_constants(*result.graph);
   return result;
+}
+
+void finish_flat(Program &program) {
+  InputBuilder builder(program);
+  lift_tensor_constants(program.graph->block(), builder);
+  unpack_outputs(*program.graph);
+  remove_unused_constants(*program.graph);
 }
 
 } // namespace repro_minify

@@ -12,18 +12,14 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 using torch::jit::WithInsertPoint;
 using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
 
 /// A method of a C++ class is an operator like others.
 bool is_call(const Node *node) {
-  if (node->kind() == torch::jit::prim::CallFunction)
+  if (node->kind() == prim::CallFunction)
     return true;
-  if (node->kind() != torch::jit::prim::CallMethod)
+  if (node->kind() != prim::CallMethod)
     return false;
   const auto type = node->input(0)->type()->cast<c10::ClassType>();
   const auto *method = type ? type->findMethod(node->s(torch::jit::attr::name)) : nullptr;
@@ -32,8 +28,7 @@ bool is_call(const Node *node) {
 
 /// How often the callee of a method call is among those that the call was inlined from.
 int recursion_depth(const Node *node) {
-  const auto type =
-      node->kind() == torch::jit::prim::CallMethod ? node->input(0)->type()->cast<c10::ClassType>() : nullptr;
+  const auto type = node->kind() == prim::CallMethod ? node->input(0)->type()->cast<c10::ClassType>() : nullptr;
   const auto *callee = type ? type->findMethod(node->s(torch::jit::attr::name)) : nullptr;
   const auto stack = node->callstack();
   int depth = 0;
@@ -56,7 +51,7 @@ void settle_interfaces(Block *block, std::unordered_map<const Value *, ObjectPtr
   for (Node *node : block->nodes()) {
     for (Block *inner : node->blocks())
       settle_interfaces(inner, objects);
-    if (node->kind() != torch::jit::prim::GetAttr || !objects.count(node->input()))
+    if (node->kind() != prim::GetAttr || !objects.count(node->input()))
       continue;
     const auto value = objects.at(node->input())->getAttr(node->s(torch::jit::attr::name));
     if (!value.isObject())
@@ -74,15 +69,15 @@ void write_out_with(Block *block, bool of_autocast) {
     Node *node = *it++;
     for (Block *inner : node->blocks())
       write_out_with(inner, of_autocast);
-    const bool enters = node->kind() == torch::jit::prim::Enter;
-    if ((!enters && node->kind() != torch::jit::prim::Exit) || is_autocast_block(node) != of_autocast)
+    const bool enters = node->kind() == prim::Enter;
+    if ((!enters && node->kind() != prim::Exit) || is_autocast_block(node) != of_autocast)
       continue;
     Graph &graph = *node->owningGraph();
     WithInsertPoint guard(node);
     std::vector<Value *> operands = {node->input(0)};
     while (!enters && operands.size() < 4) // no exception has been thrown
       operands.push_back(graph.insertConstant(c10::IValue()));
-    Node *call = graph.insertNode(graph.create(torch::jit::prim::CallMethod, operands, 1));
+    Node *call = graph.insertNode(graph.create(prim::CallMethod, operands, 1));
     call->s_(torch::jit::attr::name, enters ? "__enter__" : "__exit__");
     call->output()->setType(c10::NoneType::get());
     if (const auto type = node->input(0)->type()->cast<c10::ClassType>())

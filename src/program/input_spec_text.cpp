@@ -13,26 +13,26 @@ namespace {
 /// More than any machine here can hold.
 constexpr int64_t most_bytes = int64_t{1} << 42;
 
-enum class Kind { Integer, Floating, Other };
+enum class NumberKind { Integer, Floating, Other };
 
 struct Dtype {
   const char *name;
   int64_t bytes;
-  Kind kind;
+  NumberKind kind;
   double least = 0, most = 0; ///< of integers
 };
-constexpr Dtype dtypes[] = {{"f16", 2, Kind::Floating},
-                            {"bf16", 2, Kind::Floating},
-                            {"f32", 4, Kind::Floating},
-                            {"f64", 8, Kind::Floating},
-                            {"u8", 1, Kind::Integer, 0, 255},
-                            {"i8", 1, Kind::Integer, -128, 127},
-                            {"i16", 2, Kind::Integer, -32768, 32767},
-                            {"i32", 4, Kind::Integer, -0x1p31, 0x1p31 - 1},
-                            {"i64", 8, Kind::Integer, -0x1p63, 0x1p63},
-                            {"bool", 1, Kind::Other},
-                            {"c64", 8, Kind::Other},
-                            {"c128", 16, Kind::Other}};
+constexpr Dtype dtypes[] = {{"f16", 2, NumberKind::Floating},
+                            {"bf16", 2, NumberKind::Floating},
+                            {"f32", 4, NumberKind::Floating},
+                            {"f64", 8, NumberKind::Floating},
+                            {"u8", 1, NumberKind::Integer, 0, 255},
+                            {"i8", 1, NumberKind::Integer, -128, 127},
+                            {"i16", 2, NumberKind::Integer, -32768, 32767},
+                            {"i32", 4, NumberKind::Integer, -0x1p31, 0x1p31 - 1},
+                            {"i64", 8, NumberKind::Integer, -0x1p63, 0x1p63},
+                            {"bool", 1, NumberKind::Other},
+                            {"c64", 8, NumberKind::Other},
+                            {"c128", 16, NumberKind::Other}};
 
 class SpecParser {
 public:
@@ -104,9 +104,9 @@ private:
       throw bad("a range has finite ends");
     if (!(low < high))
       throw bad("the range is empty");
-    if (dtype.kind == Kind::Other)
+    if (dtype.kind == NumberKind::Other)
       throw bad("numbers of that dtype have no range");
-    if (dtype.kind == Kind::Integer)
+    if (dtype.kind == NumberKind::Integer)
       require_integers(low, high, dtype);
     return {low, high};
   }

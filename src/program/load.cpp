@@ -9,8 +9,8 @@
 #include "program/module_edits.h"
 #include "program/operator_libraries.h"
 #include "program/read_inputs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/run_settings.h"
+#include "repro_minify/sandbox.h"
 
 #include <c10/util/Exception.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
@@ -20,7 +20,6 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <sstream>
 

@@ -9,8 +9,6 @@
 
 namespace repro_minify {
 
-using torch::jit::Value;
-
 std::string Identifiers::unique(const std::string &name, const Identifiers *others) {
   const std::string base = to_identifier(name);
   const auto is_taken = [&](const std::string &text) {
@@ -67,15 +65,15 @@ c10::TypePtr element_type(const c10::TypePtr &type, size_t i, const c10::IValue 
 }
 
 /// None where the type allows it; otherwise what autograd makes where there is no gradient.
-Value *undefined_tensor(torch::jit::Graph &graph, const c10::TypePtr &type) {
+Value *undefined_tensor(Graph &graph, const c10::TypePtr &type) {
   if (!type || !type->isSubtypeOf(*c10::TensorType::get()))
     return graph.insertConstant(c10::IValue());
   return graph.insertNode(graph.createAutogradZero())->output();
 }
 
 /// TorchScript itself takes none that belongs to a module.
-Value *object_constant(torch::jit::Graph &graph, const c10::IValue &object) {
-  torch::jit::Node *node = graph.insertNode(graph.create(torch::jit::prim::Constant));
+Value *object_constant(Graph &graph, const c10::IValue &object) {
+  Node *node = graph.insertNode(graph.create(prim::Constant));
   node->ival_(torch::jit::attr::value, object);
   return node->output()->setType(object.type());
 }

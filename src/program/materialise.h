@@ -1,10 +1,10 @@
 // Turns a concrete value into graph values: a tensor becomes a graph input, anything else a constant or the
 // construction of one (a list of tensors is built from inputs).
 #pragma once
+#include "program/graph.h"
 #include "repro_minify/program.h"
 
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <string>
 #include <unordered_map>
@@ -39,13 +39,12 @@ public:
   explicit InputBuilder(Program &program, const Identifiers *taken = nullptr) : program_(program), taken_(taken) {}
 
   /// A tensor inside `value` becomes an input with this role and a name made from `name`.
-  torch::jit::Value *materialise(const c10::IValue &value, const c10::TypePtr &type, Role role,
-                                 const std::string &name);
+  Value *materialise(const c10::IValue &value, const c10::TypePtr &type, Role role, const std::string &name);
   /// A new tensor input.
-  torch::jit::Value *add_tensor(const c10::IValue &value, Role role, const std::string &name,
-                                const std::optional<Formula> &formula = std::nullopt);
+  Value *add_tensor(const c10::IValue &value, Role role, const std::string &name,
+                    const std::optional<Formula> &formula = std::nullopt);
   /// The same with the very name that `input` has.
-  torch::jit::Value *add_input(ProgramInput input);
+  Value *add_input(ProgramInput input);
 
 private:
   std::string unique_identifier(const std::string &name);

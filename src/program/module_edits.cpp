@@ -1,13 +1,12 @@
 #include "program/module_edits.h"
 
+#include "core/json.h"
 #include "program/python_call.h"
 #include "program/values.h"
 
 #include <ATen/ATen.h>
-#include <nlohmann/json.hpp>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/ir/constants.h>
-#include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <functional>
@@ -17,10 +16,6 @@
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
 
 void for_each_node(Block *block, const std::function<void(Node *)> &visit) {
   const std::vector<Node *> nodes(block->nodes().begin(), block->nodes().end());
@@ -55,7 +50,7 @@ std::string redirected(const std::string &written, const Redirection &to) {
 }
 
 /// Redirects the devices among the arguments of a call of torch.fx. Returns true if one is another now.
-bool redirect(nlohmann::json &form, const Redirection &to) {
+bool redirect(json &form, const Redirection &to) {
   bool changed = false;
   if (form.is_object() && form.size() == 1 && form.contains("device") && form["device"].is_string()) {
     const std::string written = form["device"];
@@ -70,9 +65,9 @@ bool redirect(nlohmann::json &form, const Redirection &to) {
 
 void redirect(Node *node, const Redirection &to) {
   if (is_python_call(node)) {
-    if (nlohmann::json call = python_call_of(node); redirect(call, to))
+    if (json call = python_call_of(node); redirect(call, to))
       set_python_call(node, call);
-  } else if (node->kind() == torch::jit::prim::Constant) {
+  } else if (node->kind() == prim::Constant) {
     const auto value = torch::jit::toIValue(node->output());
     if (!value || !value->isDevice())
       return;
@@ -95,7 +90,7 @@ std::optional<int64_t> widened_dtype_argument(int64_t dtype) {
 
 /// Returns the value in front of TorchScript's casts, which mark it as no longer None.
 Value *behind_casts(Value *value) {
-  while (value->node()->kind() == torch::jit::prim::unchecked_cast)
+  while (value->node()->kind() == prim::unchecked_cast)
     value = value->node()->input();
   return value;
 }
@@ -164,16 +159,15 @@ void move_module(torch::jit::Module &module, c10::Device device) {
   move_attributes(module, device);
   const at::NoGradGuard no_grad;
   for_each_node(module, [&](Node *node) {
-    const auto value = node->kind() == torch::jit::prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
+    const auto value = node->kind() == prim::Constant ? torch::jit::toIValue(node->output()) : std::nullopt;
     if (value && value->isTensor() && value->toTensor().defined() && value->toTensor().device() != device)
       replace(node, value->toTensor().to(device));
   });
 }
 
 void widen_graph(Block *block) {
-  for_each_node(block, [](Node *node) {
-    node->kind() == torch::jit::prim::Constant ? widen_constant(node) : widen_dtype_arguments(node);
-  });
+  for_each_node(
+      block, [](Node *node) { node->kind() == prim::Constant ? widen_constant(node) : widen_dtype_arguments(node); });
 }
 
 void widen_module(torch::jit::Module &module) {
@@ -210,17 +204,17 @@ torch::jit::Module with_method_as_forward(const torch::jit::Module &model, const
   around.register_module("model", model);
   const auto type = around._ivalue()->type();
 
-  auto graph = std::make_shared<torch::jit::Graph>();
-  torch::jit::Value *self = graph->addInput("self");
+  auto graph = std::make_shared<Graph>();
+  Value *self = graph->addInput("self");
   self->setType(type);
-  std::vector<torch::jit::Value *> operands = {graph->insertGetAttr(self, "model")};
+  std::vector<Value *> operands = {graph->insertGetAttr(self, "model")};
   const auto &schema = model.get_method(method).function().getSchema();
   for (size_t i = 1; i < schema.arguments().size(); ++i) {
     const auto &argument = schema.arguments()[i];
     operands.push_back(graph->addInput(argument.name()));
     operands.back()->setType(argument.type());
   }
-  torch::jit::Node *call = graph->insertNode(graph->create(torch::jit::prim::CallMethod, operands));
+  Node *call = graph->insertNode(graph->create(prim::CallMethod, operands));
   call->s_(torch::jit::attr::name, method);
   call->output()->setType(schema.returns().at(0).type());
   graph->registerOutput(call->output());

@@ -1,9 +1,9 @@
 // A module changed as a whole: moved to a device, widened to float64, given another method as its forward.
 #pragma once
+#include "program/graph.h"
 
 #include <c10/core/Device.h>
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <string>
 
@@ -26,7 +26,7 @@ void move_module(torch::jit::Module &module, c10::Device device);
 
 /// Arguments named `dtype` that are constants of a floating type become float64 (complex128 for complex ones), as
 /// PyTorch's cast_dtype_args_to_fp64 does; so do floating tensor constants. Nested blocks included.
-void widen_graph(torch::jit::Block *block);
+void widen_graph(Block *block);
 
 /// Every parameter, buffer and tensor attribute, and every graph of the module and of what it calls.
 void widen_module(torch::jit::Module &module);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <string>
 #include <string_view>
 
 namespace repro_minify {

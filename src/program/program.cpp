@@ -5,7 +5,6 @@
 #include "program/python_call.h"
 #include "program/surgery.h"
 #include "program/values.h"
-#include "repro_minify/program.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -13,16 +12,10 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// forward returns one value: what the Program's outputs are packed into.
 void pack_outputs(Graph &graph) {
@@ -97,7 +90,7 @@ public:
       Node *node = *it++;
       for (Block *inner : node->blocks())
         take_from(inner);
-      if (node->kind() != torch::jit::prim::Constant || !is_opaque_class(node->output()->type()))
+      if (node->kind() != prim::Constant || !is_opaque_class(node->output()->type()))
         continue;
       torch::jit::WithInsertPoint guard(node);
       node->output()->replaceAllUsesWith(
@@ -128,7 +121,7 @@ private:
 /// Makes arguments of the inputs, and attributes or constants of the rest. Returns which of the graph's inputs are
 /// gone.
 std::vector<char> bind_inputs(const Program &program, const InstantiateOptions &options, ArgumentCloner &cloner,
-                              torch::jit::Graph &graph, Attributes &attributes, std::vector<c10::IValue> &arguments) {
+                              Graph &graph, Attributes &attributes, std::vector<c10::IValue> &arguments) {
   std::vector<char> gone(graph.inputs().size());
   // In the inputs' order, which a program that is saved and loaded then keeps: a pass may depend on it.
   const torch::jit::WithInsertPoint before_all_nodes(*graph.nodes().begin());
@@ -200,7 +193,7 @@ public:
         c10::QualifiedName(*module_._ivalue()->type()->name(), name), graph_);
     module_._ivalue()->type()->addMethod(function);
     Graph *outer = node->owningGraph();
-    Node *call = outer->create(torch::jit::prim::CallMethod, arguments_, 1);
+    Node *call = outer->create(prim::CallMethod, arguments_, 1);
     call->s_(torch::jit::attr::name, name);
     call->output()->setType(node->output()->type());
     call->insertBefore(node);
@@ -215,7 +208,7 @@ private:
       return known->second;
     Value *result;
     const auto kind = value->node()->kind();
-    if (kind == torch::jit::prim::Constant || kind == torch::jit::prim::ListConstruct) {
+    if (kind == prim::Constant || kind == prim::ListConstruct) {
       result = graph_->appendNode(graph_->createClone(value->node(), [this](Value *v) { return inside(v); }))->output();
     } else {
       result = graph_->addInput()->setType(value->type());
@@ -282,11 +275,9 @@ const char *to_string(Role role) {
 }
 
 bool counts_as_operator(const Node *node) {
-  static const std::set<c10::Symbol> uncounted = {torch::jit::prim::Constant,       torch::jit::prim::GetAttr,
-                                                  torch::jit::prim::SetAttr,        torch::jit::prim::ListConstruct,
-                                                  torch::jit::prim::TupleConstruct, torch::jit::prim::ListUnpack,
-                                                  torch::jit::prim::TupleUnpack,    torch::jit::prim::NumToTensor,
-                                                  torch::jit::prim::RaiseException, torch::jit::prim::AutogradZero};
+  static const std::set<c10::Symbol> uncounted = {
+      prim::Constant,   prim::GetAttr,     prim::SetAttr,     prim::ListConstruct,  prim::TupleConstruct,
+      prim::ListUnpack, prim::TupleUnpack, prim::NumToTensor, prim::RaiseException, prim::AutogradZero};
   return uncounted.count(node->kind()) == 0;
 }
 

@@ -11,10 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-using torch::jit::Node;
-using torch::jit::Value;
-
 constexpr int deepest = 64; ///< lists in lists in an argument: a file may nest them without end
 
 /// The names by which users know transformations of torch.func and higher-order operators.
@@ -79,7 +75,7 @@ bool is_python_call(const Node *node) {
   return node->kind().ns() == space;
 }
 
-bool calls_python(const torch::jit::Graph &graph) {
+bool calls_python(const Graph &graph) {
   return any_node(graph.block(), is_python_call);
 }
 

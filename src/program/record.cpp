@@ -16,10 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
 void collect_nodes(auto *block, auto &nodes) {
   for (auto *node : block->nodes()) {
     nodes.push_back(node);
@@ -217,9 +213,9 @@ private:
   }
 
   void execute(Node *node) {
-    if (node->kind() == torch::jit::prim::If)
+    if (node->kind() == prim::If)
       return run_if(node);
-    if (node->kind() == torch::jit::prim::Loop)
+    if (node->kind() == prim::Loop)
       return run_loop(node);
     std::vector<c10::IValue> stack;
     for (const Value *input : node->inputs()) {
@@ -333,13 +329,13 @@ Recording make_index(const Program &program) {
 
 } // namespace
 
-std::vector<Node *> all_nodes(torch::jit::Graph &graph) {
+std::vector<Node *> all_nodes(Graph &graph) {
   std::vector<Node *> nodes;
   collect_nodes(graph.block(), nodes);
   return nodes;
 }
 
-std::vector<const Node *> all_nodes(const torch::jit::Graph &graph) {
+std::vector<const Node *> all_nodes(const Graph &graph) {
   std::vector<const Node *> nodes;
   collect_nodes(graph.block(), nodes);
   return nodes;

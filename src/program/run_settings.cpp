@@ -1,6 +1,7 @@
 #include "repro_minify/run_settings.h"
 
-#include "program/libtorch_version.h"
+#include "program/graph.h"
+#include "program/operator_libraries.h"
 #include "tasks/gpu_devices.h"
 
 #include <ATen/ATen.h>
@@ -20,8 +21,6 @@
 
 namespace repro_minify {
 namespace {
-
-namespace jit = torch::jit;
 
 /// Uninitialised memory stays what it is: filling it, which PyTorch does by default in deterministic mode, would hide
 /// the failures of backends that read it.

@@ -1,10 +1,6 @@
 #include "program/saved_values.h"
 
-#include "program/pickle.h"
-
 #include <ATen/ATen.h>
-
-#include <set>
 
 namespace repro_minify {
 namespace {

@@ -1,11 +1,8 @@
 #include "program/saved_values.h"
 
-#include "program/pickle.h"
-
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <map>
 
 namespace repro_minify {
 namespace {

@@ -9,10 +9,6 @@
 
 namespace repro_minify {
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
 bool any_node(const Block *block, const std::function<bool(const Node *)> &is) {
   return std::any_of(block->nodes().begin(), block->nodes().end(), [&](const Node *node) {
     return is(node) || std::any_of(node->blocks().begin(), node->blocks().end(),
@@ -31,11 +27,11 @@ bool writes(const Node *node) {
   return schema && schema->is_mutable();
 }
 
-bool writes_to_something(const torch::jit::Graph &graph) {
+bool writes_to_something(const Graph &graph) {
   return any_node(graph.block(), writes);
 }
 
-bool draws_random_numbers(const torch::jit::Graph &graph) {
+bool draws_random_numbers(const Graph &graph) {
   return any_node(graph.block(), [](const Node *node) { return node->isNondeterministic(); });
 }
 
@@ -82,7 +78,7 @@ void drop_unread(const std::vector<Value *> &values) {
   while (!candidates.empty()) {
     Node *node = candidates.back();
     candidates.pop_back();
-    if (gone.count(node) || node->kind() == torch::jit::prim::Param || !node->blocks().empty() || has_effects(node) ||
+    if (gone.count(node) || node->kind() == prim::Param || !node->blocks().empty() || has_effects(node) ||
         node->hasUses())
       continue;
     for (const Value *operand : node->inputs())
@@ -92,7 +88,7 @@ void drop_unread(const std::vector<Value *> &values) {
   }
 }
 
-void erase_inputs(torch::jit::Graph &graph, const std::vector<char> &gone) {
+void erase_inputs(Graph &graph, const std::vector<char> &gone) {
   std::vector<size_t> order;
   for (const bool last : {false, true})
     for (size_t i = 0; i < gone.size(); ++i)
@@ -139,9 +135,9 @@ public:
 
   void follow(const Block *block) {
     for (const Node *node : block->nodes())
-      if (node->kind() == torch::jit::prim::If)
+      if (node->kind() == prim::If)
         follow(node->blocks()[decide(node) ? 0 : 1]);
-      else if (node->kind() == torch::jit::prim::Loop)
+      else if (node->kind() == prim::Loop)
         for (int64_t trips = decide(node); trips > 0; --trips)
           follow(node->blocks()[0]);
   }
@@ -174,7 +170,7 @@ bool is_plain_operator(const Node *node) {
 
 /// The interpreter itself runs the node, in a graph of its own.
 void interpret(Node *node, std::vector<c10::IValue> &stack) {
-  auto graph = std::make_shared<torch::jit::Graph>();
+  auto graph = std::make_shared<Graph>();
   std::unordered_map<const Value *, Value *> inputs;
   std::vector<c10::IValue> arguments;
   for (size_t i = 0; i < node->inputs().size(); ++i) {
@@ -182,7 +178,7 @@ void interpret(Node *node, std::vector<c10::IValue> &stack) {
     if (inputs.count(input))
       continue;
     // A constant stays one: some operators' instructions want it that way.
-    if (input->node()->kind() == torch::jit::prim::Constant) {
+    if (input->node()->kind() == prim::Constant) {
       inputs[input] =
           graph->appendNode(graph->createClone(const_cast<Node *>(input->node()), [](Value *v) { return v; }))
               ->output();
@@ -216,7 +212,7 @@ Block *only_block_taken(const Node *node, const std::vector<int64_t> &decisions)
 
 void run_node(Node *node, std::vector<c10::IValue> &stack) {
   // Compiling a graph for the interpreter takes longer than most operators do.
-  if (node->kind() == torch::jit::prim::Constant)
+  if (node->kind() == prim::Constant)
     stack = {torch::jit::toIValue(node->output()).value()};
   else if (is_plain_operator(node))
     node->getOperation()(stack);

@@ -15,9 +15,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 constexpr size_t most_steps = 50000;
 
 TraceLog log_of_run(const LoadedModel &model, const std::vector<c10::IValue> &arguments, const RunSettings &settings,
@@ -57,29 +54,29 @@ public:
     for (size_t i = 0; i < arguments.size(); ++i)
       values_.push_back(inputs_.materialise(arguments[i], schema.arguments()[i + 1].type(), Role::Input,
                                             schema.arguments()[i + 1].name()));
-    for (const TraceStep &step : log.steps)
+    for (const TraceLog::Step &step : log.steps)
       replay(step, log);
     for (const int64_t output : log.outputs)
       program_.graph->registerOutput(values_.at(output));
   }
 
 private:
-  void replay(const TraceStep &step, const TraceLog &log) {
-    torch::jit::Graph &graph = *program_.graph;
+  void replay(const TraceLog::Step &step, const TraceLog &log) {
+    Graph &graph = *program_.graph;
     std::vector<Value *> operands;
     for (const int64_t operand : step.operands)
       operands.push_back(values_.at(operand));
     switch (step.kind) {
-    case TraceStep::Operator:
+    case TraceLog::Step::Operator:
       return copy(step.node, operands);
-    case TraceStep::Constant:
+    case TraceLog::Step::Constant:
       return values_.push_back(inputs_.materialise(log.constants[step.index], step.value ? step.value->type() : nullptr,
                                                    Role::Constant, "c"));
-    case TraceStep::Attribute:
+    case TraceLog::Step::Attribute:
       return values_.push_back(attribute(log.constants[step.index].toStringRef()));
-    case TraceStep::Tuple:
+    case TraceLog::Step::Tuple:
       return values_.push_back(graph.insertNode(graph.createTuple(operands))->output());
-    case TraceStep::List:
+    case TraceLog::Step::List:
       return values_.push_back(
           graph.insertNode(graph.createList(element_type(step.value, operands), operands))->output());
     }
@@ -122,7 +119,7 @@ Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &argu
                   const Limits &limits) {
   const TraceLog log = log_of_run(model, arguments, settings, limits);
   Program program;
-  program.graph = std::make_shared<torch::jit::Graph>();
+  program.graph = std::make_shared<Graph>();
   program.provenance.source = model.module._ivalue()->compilation_unit();
   try {
     Replay(model, program).run(log, arguments);
@@ -137,8 +134,8 @@ Program trace_run(const LoadedModel &model, const std::vector<c10::IValue> &argu
 
 } // namespace
 
-FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
-                           const RunSettings &settings, const Limits &limits) {
+std::pair<Program, bool> flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
+                                          const RunSettings &settings, const Limits &limits) {
   try {
     return {flatten_calls(model, arguments), false};
   } catch (const CannotFlatten &error) {

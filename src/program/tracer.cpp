@@ -10,12 +10,6 @@
 
 namespace repro_minify {
 
-using torch::jit::Block;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
-
 namespace {
 
 template <typename T> int64_t address_of(const T *pointer) {
@@ -68,11 +62,11 @@ TraceLog TraceLog::unpacked(const c10::IValue &packed) {
   const auto numbers = parts[0].toIntVector();
   TraceLog log;
   for (size_t i = 0; i < numbers.size();) {
-    TraceStep step{static_cast<TraceStep::Kind>(numbers[i]),
-                   at_address<torch::jit::Node>(numbers[i + 1]),
-                   at_address<const torch::jit::Value>(numbers[i + 2]),
-                   numbers[i + 3],
-                   {}};
+    TraceLog::Step step{static_cast<TraceLog::Step::Kind>(numbers[i]),
+                        at_address<Node>(numbers[i + 1]),
+                        at_address<const Value>(numbers[i + 2]),
+                        numbers[i + 3],
+                        {}};
     const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i + 5);
     step.operands.assign(begin, begin + numbers[i + 4]);
     i += 5 + step.operands.size();
@@ -207,7 +201,7 @@ void Tracer::execute_operator(Frame &frame, Node *node) {
   std::vector<c10::IValue> stack;
   for (const auto &operand : operands(frame, node))
     stack.push_back(operand.value);
-  TraceStep step{TraceStep::Operator, node, nullptr, 0, {}};
+  TraceLog::Step step{TraceLog::Step::Operator, node, nullptr, 0, {}};
   const bool carried_out = is_carried_out(node);
   if (!carried_out) // before the node runs: it can write to its operands
     for (const Value *input : node->inputs())
@@ -256,7 +250,8 @@ Tracer::Tracked Tracer::read_attribute(const c10::IValue &object, const std::str
   const bool holds_objects = (value.isList() || value.isGenericDict()) && is_carried_out(value.type());
   if (!holds_objects && !known_.count(identity_of(value))) {
     log_.constants.emplace_back(path);
-    TraceStep step{TraceStep::Attribute, nullptr, nullptr, static_cast<int64_t>(log_.constants.size()) - 1, {}};
+    TraceLog::Step step{
+        TraceLog::Step::Attribute, nullptr, nullptr, static_cast<int64_t>(log_.constants.size()) - 1, {}};
     know(value, add(std::move(step)));
   }
   return {value, std::nullopt};
@@ -283,7 +278,8 @@ int64_t Tracer::number_of(const Tracked &tracked, const Value *as) {
 
 int64_t Tracer::number_of_constant(const c10::IValue &value, const Value *as) {
   log_.constants.push_back(value);
-  const int64_t number = add({TraceStep::Constant, nullptr, as, static_cast<int64_t>(log_.constants.size()) - 1, {}});
+  const int64_t number =
+      add({TraceLog::Step::Constant, nullptr, as, static_cast<int64_t>(log_.constants.size()) - 1, {}});
   know(value, number);
   return number;
 }
@@ -292,7 +288,7 @@ int64_t Tracer::number_of_container(const c10::IValue &value, const Value *as) {
   if (!value.isTuple() && !value.isList())
     throw CannotFlatten("the model keeps tensors in a value of type " + value.type()->annotation_str() +
                         " that it passes around in objects");
-  TraceStep step{value.isTuple() ? TraceStep::Tuple : TraceStep::List, nullptr, as, 0, {}};
+  TraceLog::Step step{value.isTuple() ? TraceLog::Step::Tuple : TraceLog::Step::List, nullptr, as, 0, {}};
   std::vector<c10::IValue> elements;
   if (value.isTuple())
     elements = value.toTupleRef().elements().vec();
@@ -305,11 +301,11 @@ int64_t Tracer::number_of_container(const c10::IValue &value, const Value *as) {
   return number;
 }
 
-int64_t Tracer::add(TraceStep step) {
+int64_t Tracer::add(TraceLog::Step step) {
   if (log_.steps.size() >= most_steps_)
     throw CannotFlatten("the run takes more than " + std::to_string(most_steps_) + " steps");
   const int64_t number = count_;
-  count_ += step.kind == TraceStep::Operator ? static_cast<int64_t>(step.node->outputs().size()) : 1;
+  count_ += step.kind == TraceLog::Step::Operator ? static_cast<int64_t>(step.node->outputs().size()) : 1;
   log_.steps.push_back(std::move(step));
   return number;
 }

@@ -1,6 +1,7 @@
 // The log of a traced run, as numbers that a child can send: nodes are named by their addresses, which a forked child
 // shares with its parent as long as the graphs were there before.
 #pragma once
+#include "program/graph.h"
 #include "repro_minify/load.h"
 #include "repro_minify/program.h"
 #include "repro_minify/run_settings.h"
@@ -8,7 +9,6 @@
 
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/jit/api/function_impl.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <cstdint>
 #include <map>
@@ -20,24 +20,23 @@
 
 namespace repro_minify {
 
-/// One step. Each defines one or more numbered values; the arguments of the method are the first.
-struct TraceStep {
-  enum Kind : int64_t {
-    Operator,  ///< `node` was run on `operands`: defines its outputs
-    Constant,  ///< constants[index], of the type of `value` if there is one
-    Attribute, ///< of the model, by its path: constants[index]
-    Tuple,     ///< of `operands`
-    List,      ///< of `operands`, with elements as `value` has them
-  };
-  Kind kind = Operator;
-  torch::jit::Node *node = nullptr;
-  const torch::jit::Value *value = nullptr;
-  int64_t index = 0;
-  std::vector<int64_t> operands;
-};
-
 struct TraceLog {
-  std::vector<TraceStep> steps;
+  /// One step. Each defines one or more numbered values; the arguments of the method are the first.
+  struct Step {
+    enum Kind : int64_t {
+      Operator,  ///< `node` was run on `operands`: defines its outputs
+      Constant,  ///< constants[index], of the type of `value` if there is one
+      Attribute, ///< of the model, by its path: constants[index]
+      Tuple,     ///< of `operands`
+      List,      ///< of `operands`, with elements as `value` has them
+    };
+    Kind kind = Operator;
+    Node *node = nullptr;
+    const Value *value = nullptr;
+    int64_t index = 0;
+    std::vector<int64_t> operands;
+  };
+  std::vector<Step> steps;
   std::vector<c10::IValue> constants;
   std::vector<int64_t> outputs; ///< numbers of values
 
@@ -62,26 +61,26 @@ private:
     c10::IValue value;
     std::optional<int64_t> number;
   };
-  using Frame = std::unordered_map<const torch::jit::Value *, Tracked>;
+  using Frame = std::unordered_map<const Value *, Tracked>;
   using Values = std::vector<Tracked>;
 
-  Values call(torch::jit::Graph &graph, Values arguments);
+  Values call(Graph &graph, Values arguments);
   Values call_method(const c10::IValue &object, const std::string &name, Values arguments);
-  void execute(Frame &frame, const torch::jit::Block *block);
-  void execute(Frame &frame, torch::jit::Node *node);
-  bool execute_call(Frame &frame, torch::jit::Node *node);
-  bool execute_access(Frame &frame, torch::jit::Node *node);
-  void execute_if(Frame &frame, torch::jit::Node *node);
-  void execute_loop(Frame &frame, torch::jit::Node *node);
-  void execute_operator(Frame &frame, torch::jit::Node *node);
-  static Values operands(const Frame &frame, const torch::jit::Node *node);
-  static void define(Frame &frame, const torch::jit::Node *node, const Values &results);
+  void execute(Frame &frame, const Block *block);
+  void execute(Frame &frame, Node *node);
+  bool execute_call(Frame &frame, Node *node);
+  bool execute_access(Frame &frame, Node *node);
+  void execute_if(Frame &frame, Node *node);
+  void execute_loop(Frame &frame, Node *node);
+  void execute_operator(Frame &frame, Node *node);
+  static Values operands(const Frame &frame, const Node *node);
+  static void define(Frame &frame, const Node *node, const Values &results);
 
   Tracked read_attribute(const c10::IValue &object, const std::string &name);
-  int64_t number_of(const Tracked &tracked, const torch::jit::Value *as);
-  int64_t number_of_container(const c10::IValue &value, const torch::jit::Value *as);
-  int64_t number_of_constant(const c10::IValue &value, const torch::jit::Value *as);
-  int64_t add(TraceStep step);
+  int64_t number_of(const Tracked &tracked, const Value *as);
+  int64_t number_of_container(const c10::IValue &value, const Value *as);
+  int64_t number_of_constant(const c10::IValue &value, const Value *as);
+  int64_t add(TraceLog::Step step);
   void know(const c10::IValue &value, int64_t number);
 
   const size_t most_steps_;
@@ -98,13 +97,9 @@ private:
 // The straight line of operators that one eager run of a model goes through, whatever the model is written with:
 // objects, lists of them, tasks, recursion.
 
-struct FlatModel {
-  Program program;
-  bool traced = false;
-};
-
-/// flatten_calls(); where that cannot, by one eager run in a sandbox child. Throws CannotFlatten where neither can.
-FlatModel flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
-                           const RunSettings &settings, const Limits &limits);
+/// flatten_calls(); where that cannot, by one eager run in a sandbox child: then true comes with it. Throws
+/// CannotFlatten where neither can.
+std::pair<Program, bool> flatten_or_trace(const LoadedModel &model, const std::vector<c10::IValue> &arguments,
+                                          const RunSettings &settings, const Limits &limits);
 
 } // namespace repro_minify

@@ -12,7 +12,6 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace repro_minify {
 namespace {

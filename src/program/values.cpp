@@ -6,7 +6,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <c10/core/ScalarType.h>
 #include <caffe2/serialize/in_memory_adapter.h>
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/import_read.h>
@@ -14,13 +13,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <memory>
 #include <sstream>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace repro_minify {
 namespace {

@@ -1,18 +1,14 @@
 #include "repro_minify/bisect.h"
 
 #include "check/device_service.h"
-#include "reduce/search_guilty_step.h"
-#include "repro_minify/backend_parts.h"
-
-#include <nlohmann/json.hpp>
+#include "core/json.h"
+#include "reduce/search.h"
 
 #include <algorithm>
 #include <chrono>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 class Bisector {
 public:

@@ -109,9 +109,9 @@ const Verdict &CandidateChecker::check(const Program &program, const std::vector
   if (goal_.cannot_fail(program))
     return memory_.learn(hash, passes("has no output"));
   if (time_is_up())
-    throw OutOfTime{};
+    throw EndedEarly::OutOfTime;
   if (seconds_in_vain_ > most_limits_in_vain * seconds_of(timeout_.full()))
-    throw LimitsSpent{};
+    throw EndedEarly::LimitsSpent;
   Upcoming upcoming(guesses_at(likely_next), make_foresight_);
   checks_.ask(
       hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
@@ -130,11 +130,11 @@ const Verdict &CandidateChecker::check(const Program &program, const std::vector
   return verdict.no_answer ? note_in_vain(hash, verdict) : write_down(program, hash, verdict, seconds);
 }
 
-/// Keeps the outcome of a question that had no answer, which is asked anew the next time. Throws NothingAnswers.
+/// Keeps the outcome of a question that had no answer, which is asked anew the next time. Throws EndedEarly.
 const Verdict &CandidateChecker::note_in_vain(const std::string &hash, const Verdict &verdict) {
   tally_.unanswered(verdict.message);
   if (tally_.nothing_answers())
-    throw NothingAnswers{};
+    throw EndedEarly::NothingAnswers;
   return memory_.note_in_vain(hash, verdict);
 }
 
@@ -184,7 +184,7 @@ bool CandidateChecker::time_is_up() const {
 void CandidateChecker::stop() const {
   if (is_interrupted())
     throw Interrupted{};
-  throw OutOfTime{};
+  throw EndedEarly::OutOfTime;
 }
 
 void CandidateChecker::work_meanwhile() {

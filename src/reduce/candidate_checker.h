@@ -4,10 +4,10 @@
 // Decisions stay sequential: a caller asks one question at a time and says beside it what it will probably ask next.
 // Idle workers judge that ahead of time. So the result is the same for any number of jobs, and only the time differs.
 #pragma once
-#include "reduce/checker.h"
 #include "reduce/journal.h"
 #include "reduce/search_memory.h"
 #include "reduce/search_under_way.h"
+#include "reduce/turns.h"
 
 #include <deque>
 #include <functional>
@@ -17,13 +17,14 @@
 
 namespace repro_minify {
 
-/// Leaves a reduction whose time budget is spent.
-struct OutOfTime {};
-/// Leaves a reduction in which one question after the other has no answer: what they want has gone for good.
-struct NothingAnswers {};
-/// Leaves a search for a hang that has spent many time limits since it last found a better program. Where each operator
-/// doubles the time, all that is a little smaller works just within the limit, and would be waited for one by one.
-struct LimitsSpent {};
+/// Leaves a reduction before it is through.
+enum class EndedEarly {
+  OutOfTime,      ///< its time budget is spent
+  NothingAnswers, ///< one question after the other has no answer: what they want has gone for good
+  /// A search for a hang has spent many time limits since it last found a better program. Where each operator doubles
+  /// the time, all that is a little smaller works just within the limit, and would be waited for one by one.
+  LimitsSpent,
+};
 
 class CandidateChecker final : public Checker {
 public:
@@ -33,7 +34,7 @@ public:
   /// Remembers a Verdict that is known beforehand.
   void remember(const Program &program, const Verdict &verdict) { memory_.learn(canonical_hash(program), verdict); }
   /// The Verdict, asked of the sandbox or remembered. Blocks until it is known. One without an answer, however often it
-  /// was asked, is not remembered. Throws Interrupted, OutOfTime, NothingAnswers, LimitsSpent.
+  /// was asked, is not remembered. Throws Interrupted, EndedEarly.
   /// `likely_next` is tried ahead of time before what the Foresight names.
   const Verdict &check(const Program &program, const std::vector<LazyProgram> &likely_next) override;
 

@@ -1,16 +1,14 @@
 #include "reduce/journal.h"
 
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// Raised when what a line holds changes: an older journal is then not understood, rather than misunderstood.
 constexpr int format = 3;
@@ -67,52 +65,29 @@ PlainFile opened(const std::string &path, bool resume) {
 constexpr size_t longest_line = size_t{64} << 20;
 constexpr int deepest_line = 100;
 
-/// Whole lines, one after another; what stands behind the last one's end is none.
-class LineReader {
-public:
-  LineReader(const PlainFile &file, std::string path) : file_(file), path_(std::move(path)) {}
-
-  /// Without its end.
-  std::optional<std::string> next() {
-    size_t searched = begin_;
-    while (true) {
-      const size_t end = buffer_.find('\n', searched);
-      if (end != std::string::npos) {
-        std::string text = buffer_.substr(begin_, end - begin_);
-        begin_ = end + 1;
-        return text;
-      }
-      if (buffer_.size() - begin_ > longest_line)
-        throw UserError("--resume: " + path_ +
-                        " has a line of more than 64 MiB, which no journal has; give --force "
-                        "without --resume");
-      const size_t count = read_on();
-      if (count == 0)
-        return std::nullopt;
-      searched = buffer_.size() - count;
+/// Calls `take` with each whole line, without its end. Returns where the last one ended; what stands behind is none.
+uint64_t for_each_line(const PlainFile &file, const std::string &path,
+                       const std::function<void(const std::string &)> &take) {
+  constexpr size_t at_once = size_t{1} << 16;
+  std::string rest; // what was read behind the last whole line
+  uint64_t ended = 0;
+  for (std::string more = file.read(0, at_once); !more.empty(); more = file.read(ended + rest.size(), at_once)) {
+    const size_t searched = rest.size();
+    rest += more;
+    size_t begin = 0;
+    for (size_t end = rest.find('\n', searched); end != std::string::npos; end = rest.find('\n', begin)) {
+      take(rest.substr(begin, end - begin));
+      begin = end + 1;
     }
+    rest.erase(0, begin);
+    ended += begin;
+    if (rest.size() > longest_line)
+      throw UserError("--resume: " + path +
+                      " has a line of more than 64 MiB, which no journal has; give --force without "
+                      "--resume");
   }
-  /// Where the last whole line ended.
-  uint64_t position() const { return buffer_at_ + begin_; }
-
-private:
-  /// Drops from the buffer what has been given away, and reads on. Returns how many bytes came; 0 at the end.
-  size_t read_on() {
-    constexpr size_t at_once = size_t{1} << 16;
-    buffer_.erase(0, begin_);
-    buffer_at_ += begin_;
-    begin_ = 0;
-    const std::string more = file_.read(buffer_at_ + buffer_.size(), at_once);
-    buffer_ += more;
-    return more.size();
-  }
-
-  const PlainFile &file_;
-  const std::string path_;
-  std::string buffer_;
-  uint64_t buffer_at_ = 0; ///< where the buffer stands in the file
-  size_t begin_ = 0;       ///< of the next line, in the buffer
-};
+  return ended;
+}
 
 } // namespace
 
@@ -157,16 +132,16 @@ bool Journal::remember(const std::string &text) {
 
 /// A run that was killed may have left half a line at the end: it is cut off, so that the next line begins a line.
 void Journal::read_earlier(const std::string &path, const Identity &identity) {
-  LineReader lines(file_, path);
-  for (size_t number = 1; const auto text = lines.next(); ++number) {
-    if (number == 1)
-      require_same(identity, *text, path);
-    else if (!remember(*text))
+  size_t number = 0;
+  const uint64_t ended = for_each_line(file_, path, [&](const std::string &text) {
+    if (++number == 1)
+      require_same(identity, text, path);
+    else if (!remember(text))
       throw UserError("--resume: " + path + " has a line that no journal has (" + std::to_string(number) +
                       "); give --force without --resume");
-  }
+  });
   earlier_ = answers_.size();
-  if (!file_.cut(lines.position()))
+  if (!file_.cut(ended))
     throw UserError("--resume: " + path + " cannot be written");
 }
 

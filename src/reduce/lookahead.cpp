@@ -1,13 +1,8 @@
 #include "reduce/lookahead.h"
 
-#include "reduce/search_futures.h"
-
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <variant>
 
 namespace repro_minify {
 namespace {
@@ -79,11 +74,11 @@ Lookahead::Lookahead(CandidateChecker &checker, LastRecording &recorder,
     : checker_(checker), recorder_(recorder), passes_(passes), yes_(state.verdict),
       futures_(state, tries_for_each_worker * checker.questions_at_once()) {}
 
-DryRunEnd<OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumptions &assumed) {
+DryRunEnd<Lookahead::OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumptions &assumed) {
   // A guess at the next question is worth nothing once there is the answer.
   AssumingChecker answers(checker_, assumed, yes_, [this] { return checker_.answer_is_there(); });
   Turns turns(answers, recorder_, passes_);
-  TurnReport report;
+  Turns::Report report;
   auto end = answers.run([&] {
     // A turn that asks something open is begun anew with its answer.
     for (ReductionState next = state; const auto pass = next.schedule.next(); state = next) {
@@ -91,8 +86,8 @@ DryRunEnd<OpenQuestion> Lookahead::go_on(ReductionState &state, const Assumption
       turns.take(next, *pass, report);
     }
   });
-  if (auto *open = std::get_if<OpenQuestion>(&end))
-    open->chance = report.chance;
+  if (end.question)
+    end.question->chance = report.chance;
   return end;
 }
 
@@ -117,11 +112,11 @@ std::vector<Program> steps_if_all_works(const CandidateChecker &checker, LastRec
     ReductionState state{from.best, from.verdict, from.order, Schedule(simplifying),
                          std::vector<std::string>(simplifying.size())};
     while (const auto pass = state.schedule.next()) {
-      TurnReport report;
+      Turns::Report report;
       turns.take(state, *pass, report);
     }
   });
-  return std::holds_alternative<CameToItsEnd>(end) ? std::move(steps) : std::vector<Program>();
+  return end.stopped ? std::vector<Program>() : std::move(steps);
 }
 
 } // namespace repro_minify

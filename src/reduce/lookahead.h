@@ -14,15 +14,14 @@
 
 namespace repro_minify {
 
-/// A question that is neither answered nor has an assumed answer.
-struct OpenQuestion {
-  Program program;
-  std::string key; ///< its hash
-  double chance = 0;
-};
-
 class AssumingChecker : public Checker {
 public:
+  /// A question that is neither answered nor has an assumed answer.
+  struct OpenQuestion {
+    Program program;
+    std::string key; ///< its hash
+    double chance;   ///< unknown to run()
+  };
   /// Returns true once the look ahead is no longer needed.
   using IsOver = std::function<bool()>;
 
@@ -30,7 +29,7 @@ public:
   AssumingChecker(const CandidateChecker &checker, Assumptions assumed, const Verdict &yes, IsOver is_over)
       : checker_(checker), yes_(yes), assumed_(std::move(assumed)), is_over_(std::move(is_over)) {}
 
-  /// Does what asks; the question that is open has no `chance` yet.
+  /// Does what asks.
   template <typename Work> DryRunEnd<OpenQuestion> run(const Work &work) { return dry_run_.run(work); }
 
   const ReductionGoal &goal() const override { return checker_.goal(); }
@@ -76,6 +75,8 @@ public:
   std::optional<Guess> next();
 
 private:
+  using OpenQuestion = AssumingChecker::OpenQuestion;
+
   DryRunEnd<OpenQuestion> go_on(ReductionState &state, const Assumptions &assumed);
 
   CandidateChecker &checker_;

@@ -5,7 +5,6 @@
 #include "core/text.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/backend_parts.h"
-#include "repro_minify/reducer.h"
 
 #include <algorithm>
 #include <string>

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -81,14 +80,14 @@ public:
     } catch (const Interrupted &) {
       result.interrupted = true;
       result.not_shown_because = {"it was interrupted"};
-    } catch (const OutOfTime &) {
-      result.out_of_time = true;
-      result.not_shown_because = {"the time budget was spent"};
-    } catch (const LimitsSpent &) {
-      result.not_shown_because = {"smaller candidates come to an end just within the time limit that makes a hang, and "
-                                  "not all were waited for"};
-    } catch (const NothingAnswers &) {
-      gave_up = true; // whatever they want will not come back: the best so far is what there is
+    } catch (EndedEarly why) {
+      gave_up = why == EndedEarly::NothingAnswers; // it will not come back: the best so far is what there is
+      result.out_of_time = why == EndedEarly::OutOfTime;
+      if (result.out_of_time)
+        result.not_shown_because = {"the time budget was spent"};
+      else if (!gave_up)
+        result.not_shown_because = {"smaller candidates come to an end just within the time limit that makes a hang, "
+                                    "and not all were waited for"};
     } catch (const CallerThrew &caller) {
       std::rethrow_exception(caller.what);
     }
@@ -150,9 +149,9 @@ private:
     if (!next)
       return false;
     if (const auto leaper = who_leaps(*next))
-      in_turn_of(*leaper, [&](TurnReport &report) { leap(*leaper, report); });
+      in_turn_of(*leaper, [&](Turns::Report &report) { leap(*leaper, report); });
     else
-      in_turn_of(*next, [&](TurnReport &report) { turns_.take(state_, *next, report); });
+      in_turn_of(*next, [&](Turns::Report &report) { turns_.take(state_, *next, report); });
     return true;
   }
 
@@ -163,7 +162,7 @@ private:
     checker_.set_best(size_of(state_.best));
     const int checks = checker_.tally().checks(), operators = state_.order.operators;
     const double begin = checker_.tally().elapsed_seconds();
-    TurnReport report;
+    Turns::Report report;
     const auto add_up = [&] {
       ++row.runs;
       row.tried += report.tried;
@@ -197,7 +196,7 @@ private:
   }
 
   /// Makes the simplifications that work together, found by halves.
-  void leap(size_t pass, TurnReport &report) {
+  void leap(size_t pass, Turns::Report &report) {
     const std::vector<Program> steps = steps_if_all_works(checker_, recorder_, passes_, state_);
     if (steps.size() < 2) // the passes ask as much
       return;

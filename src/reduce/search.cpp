@@ -2,7 +2,6 @@
 
 #include "core/dataflow.h"
 #include "reduce/search_futures.h"
-#include "reduce/search_sets.h"
 #include "reduce/search_stages.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // since what a failure needs is mostly close together.
 #include "core/dataflow.h"
 #include "reduce/search_expectation.h"
-#include "reduce/search_sets.h"
 #include "reduce/search_stages.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "reduce/search_expectation.h"
 
 #include "core/dataflow.h"
-#include "reduce/search_sets.h"
+#include "reduce/search_stages.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,6 @@
 #include <queue>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace repro_minify {
@@ -19,38 +18,37 @@ namespace repro_minify {
 // It asks from the middle of its loops, and has nothing to go on with there: it has to be left. That it is unwound is
 // known in this file alone; outside, what a dry run came to is a value. (docs/notes/parallelism.md: why not otherwise)
 
-/// It asked nothing that is open, or nothing that can be foreseen.
-struct CameToItsEnd {};
-/// The question that it would have asked is no longer needed.
-struct WasStopped {};
-/// The outcome of a dry run; a Question is the first that is open.
-template <typename Question> using DryRunEnd = std::variant<CameToItsEnd, Question, WasStopped>;
+/// The outcome of a dry run. One that came to its end asked nothing that is open, or nothing that can be foreseen.
+template <typename Question> struct DryRunEnd {
+  std::optional<Question> question = {}; ///< the first that is open
+  bool stopped = false;                  ///< the question that it would have asked is no longer needed
+};
 
 template <typename Question> class DryRun {
 public:
   /// Does `work`, as far as it gets before something in it calls leave_at() or stop().
   template <typename Work> DryRunEnd<Question> run(const Work &work) {
-    end_ = CameToItsEnd{};
+    end_ = {};
     try {
       work();
     } catch (const Left &left) {
       if (left.whose != this)
         throw;
     }
-    return std::exchange(end_, CameToItsEnd{});
+    return std::exchange(end_, {});
   }
 
   /// For what is done within run(); end(): what comes next depends on more than can be assumed.
   [[noreturn]] void leave_at(Question question) {
-    end_ = std::move(question);
+    end_.question = std::move(question);
     throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
   }
   [[noreturn]] void end() {
-    end_ = CameToItsEnd{};
+    end_ = {};
     throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
   }
   [[noreturn]] void stop() {
-    end_ = WasStopped{};
+    end_.stopped = true;
     throw Left{this}; // NOLINT(bugprone-std-exception-baseclass)
   }
 
@@ -88,12 +86,12 @@ public:
       Future future = futures_.top();
       futures_.pop();
       DryRunEnd<Question> end = go_on(future.state, future.assumed);
-      if (std::holds_alternative<WasStopped>(end))
+      if (end.stopped)
         tries_ = 0;
-      if (auto *question = std::get_if<Question>(&end)) {
+      if (end.question) {
         for (bool answer : {true, false})
-          futures_.push(further(future, *question, answer));
-        return Foreseen{std::move(*question), std::move(future.assumed)};
+          futures_.push(further(future, *end.question, answer));
+        return Foreseen{std::move(*end.question), std::move(future.assumed)};
       }
     }
     return std::nullopt;

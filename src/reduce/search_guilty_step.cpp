@@ -1,4 +1,4 @@
-#include "reduce/search_guilty_step.h"
+#include "reduce/search.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "reduce/search_stages.h"
 
 #include "core/dataflow.h"
-#include "reduce/search_sets.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -43,6 +42,14 @@ constexpr double chance_of_guess = 0.5;
 constexpr double chance_of_collapse = 0.3;
 constexpr std::size_t worth_collapsing = 100; // with fewer nodes bisecting is as quick
 
+/// Returns an example of each repeated piece, where that is much less and enough; else all of `kept`.
+IndexSet collapsed(const IndexSet &kept, const SearchContext &context, const Questioner &fails) {
+  if (context.options.labels.empty() || kept.size() <= worth_collapsing)
+    return kept;
+  IndexSet examples = one_of_each_repeat(context.dataflow, context.options.labels, kept);
+  return examples.size() * 2 < kept.size() && fails(examples, chance_of_collapse) ? examples : kept;
+}
+
 } // namespace
 
 std::vector<std::uint64_t> structural_colours(const Dataflow &dataflow, const std::vector<std::string> &labels,
@@ -76,25 +83,17 @@ IndexSet one_of_each_repeat(const Dataflow &dataflow, const std::vector<std::str
   return dataflow.ball(first, rounds, within);
 }
 
-// The first stages of a search: guesses, which cost one question each. The caller gives some (a window around a
+// The first stage of a search: guesses, which cost one question each. The caller gives some (a window around a
 // suspect); where operators are known, one example of each repeated piece is another.
 
 Stage advance(const TryGuesses &stage, const SearchContext &context, const Questioner &fails) {
   if (stage.next == context.options.guesses.size())
-    return CollapseRepeats{stage.kept};
+    return find_first_anchor(collapsed(stage.kept, context, fails), context);
   // An earlier guess may have come true: what this one means is what it would leave of the set as it is now.
   const IndexSet guess = intersect(sorted_set(context.options.guesses[stage.next]), stage.kept);
   const bool worth_asking = !guess.empty() && guess.size() < stage.kept.size();
   const bool right = worth_asking && fails(guess, chance_of_guess);
   return TryGuesses{right ? guess : stage.kept, stage.next + 1};
-}
-
-Stage advance(const CollapseRepeats &stage, const SearchContext &context, const Questioner &fails) {
-  if (context.options.labels.empty() || stage.kept.size() <= worth_collapsing)
-    return find_first_anchor(stage.kept, context);
-  const IndexSet examples = one_of_each_repeat(context.dataflow, context.options.labels, stage.kept);
-  const bool right = examples.size() * 2 < stage.kept.size() && fails(examples, chance_of_collapse);
-  return find_first_anchor(right ? examples : stage.kept, context);
 }
 
 } // namespace repro_minify

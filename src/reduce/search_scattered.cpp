@@ -2,7 +2,6 @@
 // attempts to delete it; the more there were, the likelier it is needed, and the fewer elements are deleted with it at
 // once.
 #include "core/dataflow.h"
-#include "reduce/search_sets.h"
 #include "reduce/search_stages.h"
 
 #include <algorithm>

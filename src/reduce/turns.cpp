@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <system_error>
-#include <utility>
 
 namespace repro_minify {
 
@@ -90,7 +89,7 @@ std::shared_ptr<const Recording> recording_or_none(PassServices &services, const
 
 /// Runs a pass. Where it throws, what it has left untried is not deferred, and `incomplete_because` has the reason: a
 /// pass that stumbles over a strange program must not cost what the others found.
-void run_safely(const ReductionPass &pass, EngineContext &context, TurnReport &report,
+void run_safely(const ReductionPass &pass, EngineContext &context, Turns::Report &report,
                 std::string &incomplete_because) {
   try {
     pass.run(context);
@@ -150,19 +149,15 @@ void Schedule::deferred(size_t pass) {
   rows_[pass].deferred = true;
 }
 
-int Schedule::open() const {
-  return static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const Row &row) { return row.open; }));
-}
-
 struct Turns::Turn {
   ReductionState &state;
-  TurnReport &report;
-  const Odds odds;
+  Turns::Report &report;
+  const ReductionPass::Odds odds;
   std::optional<double> chance = {}; ///< of the next question, where the pass gave one
   double cost = 0;
 };
 
-void Turns::take(ReductionState &state, size_t index, TurnReport &report) {
+void Turns::take(ReductionState &state, size_t index, Turns::Report &report) {
   Turn turn{state, report, passes_[index]->odds};
   const Order before = state.order;
   const bool deferred = run_pass(turn, index);
@@ -174,8 +169,8 @@ void Turns::take(ReductionState &state, size_t index, TurnReport &report) {
 }
 
 bool Turns::offer(ReductionState &state, const Program &candidate, const std::vector<LazyProgram> &likely_next,
-                  TurnReport &report) {
-  Turn turn{state, report, Odds()};
+                  Turns::Report &report) {
+  Turn turn{state, report, ReductionPass::Odds()};
   return consider(turn, candidate, order_of(candidate), likely_next);
 }
 

@@ -1,9 +1,9 @@
-// Recordings cost a child each, and several passes in a row want the one of the same Program.
+// The turns of passes that a reduction consists of: who answers their questions, which comes next, and what it did.
 #pragma once
 
-#include "reduce/checker.h"
 #include "reduce/passes/pass.h"
 #include "repro_minify/record.h"
+#include "repro_minify/reducer.h"
 
 #include <cstddef>
 #include <functional>
@@ -15,6 +15,44 @@
 
 namespace repro_minify {
 
+/// The subject of all questions of a reduction: whether a Program still fails with what was seen.
+struct ReductionGoal {
+  InterestingnessTest test;
+  Signature wanted;
+  ReduceOptions options;
+
+  /// True if this Verdict is the failure that is looked for.
+  bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted, options.same_failure); }
+  /// A failure that shows in an output needs one.
+  bool cannot_fail(const Program &program) const {
+    return wanted.where == "output" && program.graph->outputs().empty();
+  }
+};
+
+/// Answers the questions of a turn: the CandidateChecker runs checks, AssumingChecker looks ahead.
+class Checker {
+public:
+  virtual ~Checker() = default;
+  virtual const ReductionGoal &goal() const = 0;
+  /// Returns the Verdict on the Program; it stays where it is. `likely_next` is what will probably be asked after it.
+  virtual const Verdict &check(const Program &program, const std::vector<LazyProgram> &likely_next) = 0;
+  /// The same, for a caller who wants to know more of it than whether it fails.
+  virtual const Verdict &check_in_full(const Program &program) { return check(program, {}); }
+  /// True if the outcome of the turn is no longer wanted: long work is then ended, and leave_if_over() called.
+  virtual bool is_over() const = 0;
+  /// Leaves the turn by exception where is_over().
+  virtual void leave_if_over() = 0;
+  /// Called before eager runs a program for a pass. A look ahead runs none, as its program may never come to be: it
+  /// leaves the turn by exception, or throws std::runtime_error, after which the pass goes without.
+  virtual void before_recording() = 0;
+  /// Questions that had no answer so far.
+  virtual int unanswered() const = 0;
+  // These two do the same as those of the PassServices.
+  virtual int questions_at_once() const = 0;
+  virtual void enter_phase(const std::string &phase) = 0;
+};
+
+/// Recordings cost a child each, and several passes in a row want the one of the same Program.
 class LastRecording {
 public:
   LastRecording() = default;
@@ -48,8 +86,6 @@ public:
   void deferred(size_t pass);
   bool is_deferred(size_t pass) const { return rows_[pass].deferred; }
   bool had_turn(size_t pass) const { return rows_[pass].turns > 0; }
-  /// Passes that may find something still.
-  int open() const;
 
 private:
   struct Row {
@@ -82,14 +118,6 @@ struct ReductionState {
   std::vector<std::string> incomplete_because; ///< by pass: what its last turn left out; empty: nothing
 };
 
-/// The outcome of a turn, as far as it got.
-struct TurnReport {
-  int tried = 0;     ///< candidates that were lower in the Order
-  int worked = 0;    ///< of these, how many fail
-  double chance = 0; ///< how likely the last of them was to fail, before it was known
-  std::string problem;
-};
-
 /// Is told of a candidate that is not accepted, with the Order of the best.
 using OnTurnedDown =
     std::function<void(const Program &candidate, const Order &order, const Verdict &verdict, const Order &best)>;
@@ -98,6 +126,13 @@ using OnImproved = std::function<void(const ReductionState &)>;
 
 class Turns {
 public:
+  /// The outcome of a turn, as far as it got.
+  struct Report {
+    int tried = 0;     ///< candidates that were lower in the Order
+    int worked = 0;    ///< of these, how many fail
+    double chance = 0; ///< how likely the last of them was to fail, before it was known
+    std::string problem;
+  };
   /// `on_improved` and `on_turned_down` may be empty.
   Turns(Checker &checker, LastRecording &recorder, const std::vector<const ReductionPass *> &passes,
         OnImproved on_improved = {}, OnTurnedDown on_turned_down = {})
@@ -105,10 +140,10 @@ public:
         on_turned_down_(std::move(on_turned_down)) {}
 
   /// The turn of pass number `index`. `state` and `report` are up to date when a question is left by exception.
-  void take(ReductionState &state, size_t index, TurnReport &report);
+  void take(ReductionState &state, size_t index, Report &report);
   /// Returns true if a Program that no pass proposes fails; it becomes the best if it is lower in the Order.
   bool offer(ReductionState &state, const Program &candidate, const std::vector<LazyProgram> &likely_next,
-             TurnReport &report);
+             Report &report);
 
 private:
   struct Turn;

@@ -5,7 +5,6 @@
 #include "repro_minify/repro.h"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 #include <utility>
 

@@ -6,11 +6,10 @@
 #include "repro/intermediate.h"
 #include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 #include <algorithm>
 #include <deque>
-#include <optional>
 
 namespace repro_minify {
 namespace {

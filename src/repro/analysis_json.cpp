@@ -1,13 +1,9 @@
-#include "core/json_number.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "repro_minify/analysis.h"
 
-#include <nlohmann/json.hpp>
-
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char *states[] = {"same", "differs", "fails", "unknown"};
 constexpr const char *parts[] = {nullptr, "cause", "carrier"};
@@ -49,6 +45,34 @@ std::string to_json(const Analysis &analysis) {
                        {"verdict", json::parse(to_json(analysis.verdict))},
                        {"values", rows}};
   return result.dump(2, ' ', true, json::error_handler_t::replace);
+}
+
+// The words of an analysis for people, the same on the terminal, on the pages and in the picture.
+
+std::string word_of(const AnalysisRow &row) {
+  using State = AnalysisRow::State;
+  using Part = AnalysisRow::Part;
+  const bool fails = row.state == State::Fails;
+  if (row.part == Part::Cause)
+    return fails ? "fails here" : "cause";
+  if (row.part == Part::Carrier)
+    return fails ? "not reached" : "carrier";
+  if (row.state == State::Differs)
+    return "differs";
+  return fails ? "fails" : row.state == State::Same ? "agrees" : "not compared";
+}
+
+std::string sentence_on_way(const Analysis &analysis) {
+  if (analysis.way == Analysis::Way::Prefixes)
+    return "Each value was had from a program that ends there: " + analysis.why + ".";
+  return analysis.checks <= 1
+             ? "Every value was returned by one program."
+             : "Every value was returned by one program; what differed there was asked again in a program that ends "
+               "there.";
+}
+
+std::string name_of(const AnalysisRow &row) {
+  return row.op + ", " + (row.source.empty() ? row.value : row.source);
 }
 
 } // namespace repro_minify

@@ -1,8 +1,7 @@
 // analysis.html: where the values part.
 #include "core/text.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "repro/page.h"
-#include "repro/plots.h"
 #include "repro/render.h"
 #include "repro/results_folder.h"
 #include "repro/value_list.h"
@@ -11,8 +10,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// How many values are not as they should be, by what becomes of them.
 json counts_of(const Analysis &analysis) {
@@ -36,7 +33,7 @@ std::string sentence_of(const Analysis &analysis) {
 
 void write_analysis_page(const Analysis &analysis, const std::string &model, const std::string &backend,
                          const std::string &folder) {
-  ValueListOptions options;
+  ValueList::Options options;
   options.prefix = "o";
   options.label = "the values of the model, in dataflow order";
   json values = {{"model", model},

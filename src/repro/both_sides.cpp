@@ -1,19 +1,17 @@
-#include "repro_minify/both_sides.h"
+#include "repro_minify/analysis.h"
 
 #include "check/compare_runs.h"
+#include "core/json.h"
 #include "program/compute.h"
 #include "program/values.h"
 #include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Leaves = std::vector<c10::IValue>;
 
 json list_of(const Leaves &expected, const Leaves *found, const ShowOptions &show) {

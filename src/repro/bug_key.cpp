@@ -1,4 +1,4 @@
-#include "repro/bug_key.h"
+#include "repro/triage.h"
 
 #include "core/text.h"
 #include "program/value_digest.h"

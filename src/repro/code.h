@@ -1,8 +1,7 @@
 // The reduced program as code of which each piece knows the node that it was printed for.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/program.h"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -31,6 +30,6 @@ std::string fx_line(const torch::jit::Node *node);
 // The difference between two programs, line by line.
 
 /// For the section of report.html: rows of {sign, text, class}, the failing program's lines and the passing one's.
-nlohmann::json difference_json(const Program &failing, const Program &passing);
+json difference_json(const Program &failing, const Program &passing);
 
 } // namespace repro_minify

@@ -10,12 +10,9 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Lines of collect_env that say where something lies on this machine.
 bool names_the_machine(const std::string &line) {

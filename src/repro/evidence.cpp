@@ -4,8 +4,6 @@
 #include "core/text.h"
 #include "repro/workaround.h"
 
-#include <vector>
-
 namespace repro_minify {
 namespace {
 

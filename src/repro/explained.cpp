@@ -1,38 +1,34 @@
 #include "repro/intermediate.h"
 
 #include "check/compare_runs.h"
+#include "core/json.h"
 #include "program/values.h"
 #include "repro/shown_value.h"
 #include "repro_minify/backend_parts.h"
 
-#include <nlohmann/json.hpp>
 #include <torch/csrc/jit/runtime/interpreter.h>
-
-#include <memory>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// The graph of the program that returns all values, but that each is read from an argument. It takes the program's
 /// arguments, then the values.
-std::shared_ptr<torch::jit::Graph> single_steps(const Program &exposed, const std::vector<Intermediate> &values) {
+std::shared_ptr<Graph> single_steps(const Program &exposed, const std::vector<Intermediate> &values) {
   auto graph = exposed.graph->copy();
-  std::vector<torch::jit::Value *> made;
+  std::vector<Value *> made;
   for (size_t i = 0; i < values.size(); ++i) { // a value that is written later is returned as a clone of it
-    torch::jit::Value *output = graph->outputs()[i];
+    Value *output = graph->outputs()[i];
     made.push_back(values[i].is_written_later ? output->node()->input(0) : output);
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    torch::jit::Value *argument = graph->addInput()->setType(made[i]->type());
+    Value *argument = graph->addInput()->setType(made[i]->type());
     made[i]->replaceAllUsesWith(argument);
     graph->block()->replaceOutput(i, made[i]);
   }
   return graph;
 }
 
-std::vector<c10::IValue> interpreted(const std::shared_ptr<torch::jit::Graph> &graph, const Program &exposed,
+std::vector<c10::IValue> interpreted(const std::shared_ptr<Graph> &graph, const Program &exposed,
                                      const std::vector<c10::IValue> &found) {
   SharedCloner cloner({.requires_grad = false});
   std::vector<c10::IValue> stack;

@@ -9,14 +9,9 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <vector>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
-using torch::jit::Node;
-using torch::jit::Value;
 
 std::string quoted(const std::string &text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -198,11 +193,11 @@ std::string names_of(at::ArrayRef<const Value *> values) {
 std::string other_text(const Node *node) {
   if (node->kind() == torch::jit::aten::__getitem__)
     return name_of(node->input(0)) + "[" + name_of(node->input(1)) + "]";
-  if (node->kind() == torch::jit::prim::ListConstruct)
+  if (node->kind() == prim::ListConstruct)
     return "[" + names_of(node->inputs()) + "]";
-  if (node->kind() == torch::jit::prim::TupleConstruct)
+  if (node->kind() == prim::TupleConstruct)
     return "(" + names_of(node->inputs()) + ",)";
-  if (node->kind() == torch::jit::prim::ListUnpack || node->kind() == torch::jit::prim::TupleUnpack)
+  if (node->kind() == prim::ListUnpack || node->kind() == prim::TupleUnpack)
     return name_of(node->input());
   return std::string("torch.ops.") + node->kind().ns().toUnqualString() + "." + node->kind().toUnqualString() + "(" +
          names_of(node->inputs()) + ")";
@@ -227,7 +222,7 @@ std::vector<CodePiece> fx_pieces(const Program &program) {
   const auto &graph = *program.graph;
   std::vector<CodePiece> pieces = {{"def f(" + names_of(graph.inputs()) + "):\n", ""}};
   for (const Node *node : graph.nodes()) {
-    if (node->kind() == torch::jit::prim::Constant)
+    if (node->kind() == prim::Constant)
       continue;
     const std::string names = node->hasUses() ? names_of(node->outputs()) + " = " : ""; // of results that are read
     const std::string line = block_of(node) + names + call_of(node);

@@ -1,16 +1,14 @@
 #include "core/escape.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "repro/triage.h"
 #include "repro/workaround.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Origin = GeneratedCode::Origin;
 
 constexpr const char *pass_kind = "pass", *decomposition = "decomposition";

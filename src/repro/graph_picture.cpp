@@ -9,8 +9,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t most_letters = 30;
 constexpr double letter_width = 6.7, line_height = 15, margin = 8; // of page.css's 11 px monospace
 
@@ -23,7 +21,7 @@ size_t letters_in(const std::string &text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
-std::string path_of(const Curve &curve) {
+std::string path_of(const GraphLayout::Curve &curve) {
   std::string path;
   for (size_t i = 0; i < curve.points.size(); ++i) {
     path += i == 0 ? "M" : i == 1 ? "C" : " ";
@@ -44,7 +42,7 @@ std::string shortened_label(const std::string &text, size_t most) {
 }
 
 /// Returns the lines of each box as they are drawn: not empty, of limited length, without invisible characters.
-std::vector<std::vector<std::string>> lines_of(const std::vector<PictureBox> &boxes) {
+std::vector<std::vector<std::string>> lines_of(const std::vector<GraphPicture::Box> &boxes) {
   std::vector<std::vector<std::string>> all;
   for (const auto &box : boxes) {
     std::vector<std::string> lines;
@@ -64,7 +62,7 @@ Size size_of(const std::vector<std::string> &lines) {
           static_cast<double>(lines.size()) * line_height + margin};
 }
 
-json box_json(const PictureBox &box, const std::vector<std::string> &lines, const Point &centre) {
+json box_json(const GraphPicture::Box &box, const std::vector<std::string> &lines, const GraphLayout::Point &centre) {
   const Size size = size_of(lines);
   json texts = json::array();
   const double first = centre.y - size.height / 2 + margin / 2 + 0.75 * line_height;
@@ -84,7 +82,7 @@ json box_json(const PictureBox &box, const std::vector<std::string> &lines, cons
 
 } // namespace
 
-GraphPicture draw_graph(const std::vector<PictureBox> &boxes, const std::vector<std::pair<int, int>> &edges,
+GraphPicture draw_graph(const std::vector<GraphPicture::Box> &boxes, const std::vector<std::pair<int, int>> &edges,
                         const std::string &label, const std::function<bool()> &interrupted) {
   if (boxes.empty())
     return {"", interrupted && interrupted() ? "the run was interrupted, or its time budget spent"

@@ -6,16 +6,11 @@
 #include "repro/code.h"
 
 #include <filesystem>
-#include <optional>
 #include <regex>
 #include <unordered_map>
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// A copy of the graph without outputs, and where the original's values are in it.
 struct Copied {
@@ -23,7 +18,7 @@ struct Copied {
   std::unordered_map<const Value *, Value *> values;
 };
 
-void match_values(torch::jit::Block *from, torch::jit::Block *to, Copied &copied) {
+void match_values(Block *from, Block *to, Copied &copied) {
   auto other = to->nodes().begin();
   for (Node *node : from->nodes()) {
     for (size_t i = 0; i < node->outputs().size(); ++i)
@@ -70,7 +65,7 @@ std::optional<std::string> frame_of_the_author(const std::string &source) {
 std::vector<Intermediate> intermediates(const Recording &recording) {
   std::vector<Intermediate> result;
   for (const Node *node : recording.program.graph->nodes()) {
-    if (node->kind() == torch::jit::prim::Constant)
+    if (node->kind() == prim::Constant)
       continue;
     for (const Value *output : node->outputs()) {
       const auto &writers = recording.writers[recording.value_index.at(output)];

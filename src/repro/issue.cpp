@@ -17,9 +17,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-namespace fs = std::filesystem;
-
 constexpr size_t most_title = 256, most_body = 65536; // GitHub's
 constexpr size_t most_of_imported = 8192;             // bytes of a file
 

@@ -1,6 +1,5 @@
 #include "repro/script_run.h"
 
-#include "core/files.h"
 #include "core/number_text.h"
 #include "core/programs.h"
 #include "core/text.h"
@@ -11,7 +10,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 
@@ -21,8 +19,6 @@
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// A tensor is printed whole; a program that prints for ever must not fill the disk.
 constexpr std::uintmax_t most_printed = std::uintmax_t{1} << 28;

@@ -56,7 +56,7 @@ public:
 
   GraphLayout finished() && {
     const double height = layout_.size.height;
-    const auto place = [&](Point &point) {
+    const auto place = [&](GraphLayout::Point &point) {
       point = {point.x * points_in_an_inch, (height - point.y) * points_in_an_inch};
     };
     for (auto &centre : layout_.centres)
@@ -81,17 +81,17 @@ private:
     const int box = read_name(words);
     if (box < 0)
       return false;
-    Point &centre = layout_.centres[static_cast<size_t>(box)];
+    GraphLayout::Point &centre = layout_.centres[static_cast<size_t>(box)];
     return static_cast<bool>(words >> centre.x >> centre.y);
   }
 
   bool take_edge(std::istream &words) {
-    Curve curve;
+    GraphLayout::Curve curve;
     curve.from = read_name(words);
     curve.to = read_name(words);
     size_t count = 0;
     words >> count;
-    for (Point point; curve.points.size() < count && words >> point.x >> point.y;)
+    for (GraphLayout::Point point; curve.points.size() < count && words >> point.x >> point.y;)
       curve.points.push_back(point);
     const bool is_whole = curve.from >= 0 && curve.to >= 0 && curve.points.size() == count && count % 3 == 1;
     layout_.curves.push_back(std::move(curve));

@@ -11,9 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// Fills in what a row is made from: walks from a node to what it reads, through what is neither an intermediate nor an
 /// input.
 class ReadsOf {
@@ -43,7 +40,7 @@ private:
       return;
     for (const Value *input : node->inputs())
       look(input);
-    for (const torch::jit::Block *block : node->blocks())
+    for (const Block *block : node->blocks())
       for (const Node *inner : block->nodes())
         for (const Value *input : inner->inputs())
           look(input);

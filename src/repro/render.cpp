@@ -12,8 +12,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// A text of several lines stands in a line of its own, which has an end already.
 std::string without_last_line_end(std::string text) {
   if (text.ends_with('\n'))
@@ -124,7 +122,7 @@ std::string template_text(const std::string &name) {
   throw std::logic_error("there is no " + name);
 }
 
-nlohmann::json head_json() {
+json head_json() {
   const std::string css = template_text("page.css"), js = template_text("page.js");
   const std::string policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
                              digest_in_base64(css) + "'; script-src 'sha256-" + digest_in_base64(js) + "'";

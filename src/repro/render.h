@@ -1,6 +1,6 @@
 // A text from a template file (src/repro/templates/) and values for its holes.
 #pragma once
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 #include <string>
 
@@ -10,14 +10,14 @@ namespace repro_minify {
 /// with the escaping that the hole asks for ({{x:x-cpp-comment}}; templates/README.md lists them), and shows the
 /// section of its name unless it is empty; true shows the section, false, null or nothing at all show "no_" and its
 /// name instead; a list shows it once for each element (an object, or a text as {{value}}), an object once.
-std::string render(const std::string &name, const nlohmann::json &values);
+std::string render(const std::string &name, const json &values);
 
 /// The file of that name, as it was when the program was built. Throws std::logic_error where there is none.
 std::string template_text(const std::string &name);
 
 /// Returns what the head of every page has: `css`, `js`, and the `policy` that lets a page use these two and nothing
 /// else: no connection, no resource.
-nlohmann::json head_json();
+json head_json();
 
 // The files of templates/, as they were when the program was built.
 

@@ -1,20 +1,17 @@
 // report.json: what is known of a run, for scripts.
 
-#include "core/json_number.h"
+#include "core/json.h"
 #include "program/value_digest.h"
 #include "program/values.h"
-#include "repro/bug_key.h"
 #include "repro/reported.h"
 #include "repro/results_folder.h"
 #include "repro/triage.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <optional>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 json phases_json(const ReproFacts &facts) {
   json phases = json::array();

@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t most_code = 100'000;      ///< bytes of a program that is shown; what was reduced has a few hundred
 constexpr double seconds_for_values = 10;  ///< that the checks for a picture may take
 constexpr int niceness_beside_others = 10; ///< a tenth of a processor where there is no idle one
@@ -82,7 +80,7 @@ bool has_wrong_values(const ReportPage &page) {
 /// Both graphs, and how they belong together.
 struct Graphs {
   Analysis reduced, original;
-  ValueListOptions reduced_options, original_options;
+  ValueList::Options reduced_options, original_options;
 };
 
 /// A program that hangs or exhausts memory is not run again, but where it has a single value it is known which.

@@ -8,15 +8,13 @@
 #include "repro/shown_value.h"
 #include "repro/triage.h"
 #include "repro/workaround.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <filesystem>
 #include <sstream>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 std::string seconds(double value) {
   return fixed_text(value, 1) + " s";

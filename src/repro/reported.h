@@ -1,9 +1,8 @@
 // The contents of the reports: of report.json for scripts, and of those for people.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/nature.h"
 #include "repro_minify/repro.h"
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
@@ -11,11 +10,11 @@
 namespace repro_minify {
 
 /// Returns null where it is not known.
-template <typename Value> nlohmann::json if_known(const std::optional<Value> &value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+template <typename Value> json if_known(const std::optional<Value> &value) {
+  return value ? json(*value) : json(nullptr);
 }
 /// Returns what the difference is, a bug or rounding, and why; null where it is not known.
-nlohmann::json nature_json(const std::optional<Nature> &nature);
+json nature_json(const std::optional<Nature> &nature);
 /// True if there is an issue.md: there is none for what an oracle finds interesting.
 bool has_issue(const ReproFacts &facts);
 /// True if there is a repro.cpp too: there is none of a backend that Python alone can call.
@@ -26,13 +25,13 @@ bool is_verified(const ReproFacts &facts);
 std::string program_text(const Program &program);
 /// Returns the simplifications that `one_minimal` is about, beside operators, inputs and outputs: an array of {pass,
 /// what}.
-nlohmann::json simplifications_json();
+json simplifications_json();
 /// Returns the numbers of a pass.
-nlohmann::json pass_json(const PassStatistics &row);
+json pass_json(const PassStatistics &row);
 /// Returns report.json; docs/reference.md names its keys. `folder`: which files there are is looked up there.
-nlohmann::json report_json(const Program &program, const ReproFacts &facts, const std::string &folder);
+json report_json(const Program &program, const ReproFacts &facts, const std::string &folder);
 /// Returns the values that report.md and report.html show, two forms of them: report.md.tpl has a hole or a section for
 /// each.
-nlohmann::json report_values(const Program &program, const ReproFacts &facts, const std::string &folder);
+json report_values(const Program &program, const ReproFacts &facts, const std::string &folder);
 
 } // namespace repro_minify

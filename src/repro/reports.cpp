@@ -12,8 +12,6 @@
 
 namespace repro_minify {
 
-using nlohmann::json;
-
 namespace {
 
 /// Markdown, for a cell of a table: a bar would end it, also between the marks of code.

@@ -1,6 +1,6 @@
 // repro.cpp and its CMakeLists.txt: one file that needs LibTorch alone, written as an engineer would write it for a bug
 // report.
-#include "check/unwritten_memory.h"
+#include "check/run_program.h"
 #include "check/verdict_text.h"
 #include "core/text.h"
 #include "program/cpu_arguments.h"
@@ -19,7 +19,6 @@
 #include "repro_minify/repro.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <set>
 
@@ -34,8 +33,6 @@ bool ends_the_process(const Signature &failure) {
   return (kind == FailureKind::Crash && !is_told_by_message(failure)) || kind == FailureKind::Hang ||
          kind == FailureKind::Memory;
 }
-
-using nlohmann::json;
 
 /// `share`: they are made first, by name.
 json listed(const std::vector<std::pair<std::string, std::string>> &tensors, const Program &program,
@@ -208,9 +205,8 @@ private:
 
   bool returns_dict() const {
     const auto outputs = program_.graph->outputs();
-    return std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value *output) {
-      return output->type()->kind() == c10::TypeKind::DictType;
-    });
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [](const Value *output) { return output->type()->kind() == c10::TypeKind::DictType; });
   }
 
   bool returns_plain_values() const {
@@ -224,14 +220,12 @@ private:
     };
     const auto outputs = program_.graph->outputs();
     return facts_.not_reduced || // who knows
-           std::any_of(outputs.begin(), outputs.end(),
-                       [&](const torch::jit::Value *output) { return is_plain(output->type()); });
+           std::any_of(outputs.begin(), outputs.end(), [&](const Value *output) { return is_plain(output->type()); });
   }
 
   bool views_as_dtype() const {
-    return any_node(program_.graph->block(), [](const torch::jit::Node *node) {
-      return node->kind() == c10::Symbol::fromQualString(dtype_view_name);
-    });
+    return any_node(program_.graph->block(),
+                    [](const Node *node) { return node->kind() == c10::Symbol::fromQualString(dtype_view_name); });
   }
 
   bool mentions_complex() const {

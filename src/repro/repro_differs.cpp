@@ -91,7 +91,7 @@ std::string same_condition(const ReproFacts &facts) {
          (predicate.equal_nan ? "true" : "false") + ")";
 }
 
-nlohmann::json differs_json(const ReproFacts &facts) {
+json differs_json(const ReproFacts &facts) {
   const Predicate predicate = predicate_of(facts);
   return {{"form", form_of(facts, predicate)},
           {"rtol", predicate.rtol},

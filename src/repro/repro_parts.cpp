@@ -2,7 +2,6 @@
 
 #include "program/surgery.h"
 #include "program/values.h"
-#include "repro/tensor_literal.h"
 #include "repro/torchscript_source.h"
 
 #include <algorithm>
@@ -30,8 +29,8 @@ Program compacted(const Program &program) {
 
 bool reads_objects(const Program &program) {
   const auto nodes = all_nodes(*program.graph);
-  return std::any_of(nodes.begin(), nodes.end(), [](const torch::jit::Node *node) {
-    return node->kind() == torch::jit::prim::Constant && is_opaque_class(node->output()->type());
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node *node) {
+    return node->kind() == prim::Constant && is_opaque_class(node->output()->type());
   });
 }
 

@@ -38,7 +38,7 @@ void write_artefacts(const Program &program, const OwnTracker &own, const std::s
 
 } // namespace
 
-nlohmann::json facts_for_python(const ReproFacts &facts) {
+json facts_for_python(const ReproFacts &facts) {
   const bool is_pass = facts.bisection && facts.bisection->kind == StepKind::Pass;
   return {{"kind", to_string(facts.signature.kind)},
           {"differs", differs_json(facts)},
@@ -57,7 +57,7 @@ void write_repro_py(const Program &given, const ReproFacts &facts, const std::st
   const Program program = constants_as_buffers(given);
   write_atomically(folder + "/repro.py", scripts.scripts.front().text);
   const bool reads_files = std::any_of(scripts.scripts.begin(), scripts.scripts.end(),
-                                       [](const ReproScript &script) { return script.reads_files; });
+                                       [](const ReproScripts::Script &script) { return script.reads_files; });
   if (reads_files)
     write_atomically(folder + "/attributes.pt", saved_attributes(program));
   if (facts.backend->parts().tracker && is_comparison(facts.signature.kind))
@@ -80,7 +80,7 @@ std::string why_no_package(const ReproFacts &facts) {
 
 std::string write_package(const Program &given, const ReproFacts &facts, const std::string &folder) {
   const ReproInPython &python = *facts.backend->parts().repro_in_python;
-  const AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(facts));
+  const ReproInPython::AheadOfTime made = python.ahead_of_time(constants_as_buffers(given), facts_for_python(facts));
   if (made.none_because.empty())
     write_atomically(folder + "/model.pt2", made.package);
   return made.none_because;

@@ -1,8 +1,7 @@
 // repro.py and model.pt2, for backends that are used from Python.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/repro.h"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -37,7 +36,7 @@ const char *to_string(Predicate::Form form);
 Predicate predicate_of(const ReproFacts &facts);
 
 /// Returns what emit.py and ahead_of_time.py are told of a failure.
-nlohmann::json facts_for_python(const ReproFacts &facts);
+json facts_for_python(const ReproFacts &facts);
 /// Writes repro.py in its plainest way and what it reads, where the backend is one of Python.
 void write_repro_py(const Program &program, const ReproFacts &facts, const std::string &folder);
 
@@ -69,6 +68,6 @@ std::string differs_function(const ReproFacts &facts, bool complex, bool plain);
 std::string same_condition(const ReproFacts &facts);
 
 /// Returns the values from which repro.py's comparison is written.
-nlohmann::json differs_json(const ReproFacts &facts);
+json differs_json(const ReproFacts &facts);
 
 } // namespace repro_minify

@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t most_script_bytes = size_t{32} * 1024; // it is pasted into an issue, with everything else
 
-// A constant that a search has left matters: where it did not it would be an argument (reduce/passes/roles.cpp).
-constexpr ScriptForm forms[] = {{PythonCalls::AsUsual, false, false, true}, {PythonCalls::AsUsual, false, false},
-                                {PythonCalls::AsUsual, false, true},        {PythonCalls::AsUsual, true, true},
-                                {PythonCalls::AsAten, false, true},         {PythonCalls::AsAten, true, true}};
+// A constant that a search has left matters: where it did not it would be an argument (reduce/passes/inputs.cpp).
+constexpr ScriptParts::Form forms[] = {{PythonCalls::AsUsual, false, false, true}, {PythonCalls::AsUsual, false, false},
+                                       {PythonCalls::AsUsual, false, true},        {PythonCalls::AsUsual, true, true},
+                                       {PythonCalls::AsAten, false, true},         {PythonCalls::AsAten, true, true}};
 
 /// True if the program can be written with the constants that it has: no pass that Python names takes part, as its
 /// script has them in any case, and nothing else is an attribute.
@@ -58,18 +58,18 @@ public:
   }
 
 private:
-  void add(PythonProgram text, const PythonCall &call, const ScriptForm &form) {
+  void add(PythonProgram text, const PythonCall &call, const ScriptParts::Form &form) {
     const FailureKind kind = facts_.signature.kind;
     text.draws = text.draws && kind != FailureKind::Dtype && kind != FailureKind::Shape; // whatever is drawn
     const ScriptParts parts{program_, text, facts_, call, form};
-    ReproScript script{script_text(parts), text.statement, text.reads_files};
+    ReproScripts::Script script{script_text(parts), text.statement, text.reads_files};
     if (facts_.backend->parts().repro_in_python && can_be_tested())
       script.test = test_text(parts);
     if (script.text.size() > most_script_bytes && !text.reads_files) {
       scripts_.none_because = "its inputs are too large to be written down";
       return;
     }
-    const auto is_it = [&](const ReproScript &other) { return other.text == script.text; };
+    const auto is_it = [&](const ReproScripts::Script &other) { return other.text == script.text; };
     if (std::none_of(scripts_.scripts.begin(), scripts_.scripts.end(), is_it))
       scripts_.scripts.push_back(std::move(script));
   }
@@ -84,7 +84,7 @@ private:
   void add_those_of(const ReproInPython &own) {
     const auto programs = own.python_programs(program_, facts_for_python(facts_));
     for (const PythonProgram &text : programs)
-      for (const ScriptForm &form : {forms[1], forms[2]})
+      for (const ScriptParts::Form &form : {forms[1], forms[2]})
         add(text, call_, form);
     if (facts_.check.threads == 1) { // kernels for more may fail in another way
       PythonCall single = call_;
@@ -106,7 +106,7 @@ private:
       scripts_.none_because = "the program keeps state from call to call";
       return;
     }
-    for (const ScriptForm &form : forms) {
+    for (const ScriptParts::Form &form : forms) {
       if ((form.interpreted && call_.eager_is_python) || (form.constants && !can_have_constants(given_, call_)))
         continue;
       add(torchscript_program(program_, facts_, form.calls, call_.needs_module), call_, form);

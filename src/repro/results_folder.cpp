@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Tells a file from another of its name: it changes when the file is written again, or another is renamed over it.
 struct Mark {
   dev_t device;

@@ -8,10 +8,9 @@
 #include "program/values.h"
 #include "repro/results_folder.h"
 #include "repro_minify/archive.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/repro.h"
+#include "repro_minify/sandbox.h"
 
-#include <ATen/ATen.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -19,7 +18,6 @@
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
-#include <filesystem>
 #include <sstream>
 
 namespace repro_minify {

@@ -11,8 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t most_inline = 70; // characters of inputs that stand in both calls
 
 /// How each side comes to its inputs, and what is compared.
@@ -355,7 +353,7 @@ private:
   const PythonProgram &text_;
   const ReproFacts &facts_;
   const PythonCall &call_;
-  const ScriptForm &form_;
+  const ScriptParts::Form &form_;
   const bool is_test_;
   const Mode mode_;
 };

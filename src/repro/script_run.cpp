@@ -3,15 +3,11 @@
 #include "backends/in_python.h"
 #include "repro_minify/backend_parts.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <string>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes patience_of_others(5);
 
@@ -28,7 +24,8 @@ bool was_not_run(const ReproRun &run) {
 
 } // namespace
 
-ScriptRun start_script(const ScriptToRun &script, const ReproFacts &facts, const std::string &results) {
+std::pair<std::unique_ptr<Task<ReproRun>>, std::shared_ptr<const TemporaryFolder>>
+start_script(const ScriptToRun &script, const ReproFacts &facts, const std::string &results) {
   const auto folder = std::make_shared<TemporaryFolder>();
   for (const auto *files : {&facts.libraries, &facts.modules})
     for (const auto &file : *files)
@@ -44,7 +41,7 @@ ScriptRun start_script(const ScriptToRun &script, const ReproFacts &facts, const
   confinement.writable.push_back(folder->path());
   std::vector<std::string> words = with_home(folder->path());
   words.insert(words.end(), {script.python, "-B", *folder / script.files.front().first});
-  return {folder, start_repro(words, folder->path(), confinement, patience_for(facts), folder)};
+  return {start_repro(words, folder->path(), confinement, patience_for(facts), folder), folder};
 }
 
 Verification verify_repeatedly(const std::function<ReproRun()> &run,

@@ -3,7 +3,6 @@
 #include "core/files.h"
 #include "repro_minify/repro.h"
 #include "tasks/sandbox.h"
-#include "tasks/task.h"
 
 #include <chrono>
 #include <functional>
@@ -63,14 +62,11 @@ struct ScriptToRun {
   bool reads_files = false; ///< inputs.pt, attributes.pt and reduced.pt lie beside it
 };
 
-struct ScriptRun {
-  std::shared_ptr<const TemporaryFolder> folder; ///< in which it runs; the task keeps it as well
-  std::unique_ptr<Task<ReproRun>> task;
-};
-
 /// Starts it, confined as the backend's checks are, beside copies of the user's libraries and modules that lie in
-/// `results`. Throws std::system_error where no folder or process can be made.
-ScriptRun start_script(const ScriptToRun &script, const ReproFacts &facts, const std::string &results);
+/// `results`, and returns the folder too in which it runs; the task keeps it as well. Throws std::system_error where no
+/// folder or process can be made.
+std::pair<std::unique_ptr<Task<ReproRun>>, std::shared_ptr<const TemporaryFolder>>
+start_script(const ScriptToRun &script, const ReproFacts &facts, const std::string &results);
 
 // Runs of what was written, as many as it takes to know.
 

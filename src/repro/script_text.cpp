@@ -1,6 +1,6 @@
 #include "repro/script_text.h"
 
-#include "check/unwritten_memory.h"
+#include "check/run_program.h"
 #include "check/verdict_text.h"
 #include "core/number_text.h"
 #include "core/text.h"
@@ -17,8 +17,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// Returns the last words of the first three operators, for the name of a test: "unfold", "neg".
 std::vector<std::string> operator_names(const Program &program) {

@@ -1,9 +1,8 @@
 // repro.py and test_repro.py of one program, in one of the ways to write them.
 #pragma once
 #include "backends/in_python.h"
+#include "core/json.h"
 #include "repro_minify/repro.h"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <vector>
@@ -30,20 +29,20 @@ PythonSource python_source(const std::string &script, PythonCalls calls);
 /// The same as a plain function of another name, where it is one: without `self`.
 std::string as_function(const PythonSource &source, const std::string &name);
 
-/// One way to write a script.
-struct ScriptForm {
-  PythonCalls calls;
-  bool interpreted;       ///< eager is TorchScript's interpreter, and its result is not optimised again
-  bool general;           ///< covers several results, and inputs that get no gradient
-  bool constants = false; ///< constants of the graph are constants again, not buffers of a module
-};
 /// All that a script is written from.
 struct ScriptParts {
+  /// One way to write a script.
+  struct Form {
+    PythonCalls calls;
+    bool interpreted;       ///< eager is TorchScript's interpreter, and its result is not optimised again
+    bool general;           ///< covers several results, and inputs that get no gradient
+    bool constants = false; ///< constants of the graph are constants again, not buffers of a module
+  };
   const Program &program; ///< with its constants as buffers
   const PythonProgram &text;
   const ReproFacts &facts;
   const PythonCall &call;
-  const ScriptForm &form;
+  const Form &form;
 };
 
 /// Returns repro.py.
@@ -55,19 +54,19 @@ std::string test_text(const ScriptParts &parts);
 std::string script_body(const ScriptParts &parts, bool is_test);
 /// Returns the values of the assertion in repro_body.py.tpl, by which both sides are compared. `several`: `expected`
 /// and `found` are lists.
-nlohmann::json script_assertion(const ReproFacts &facts, bool several);
+json script_assertion(const ReproFacts &facts, bool several);
 
 // repro.py for the backends that Python reaches: short, and enough by itself.
 
-struct ReproScript {
-  std::string text;
-  std::string statement;    ///< the program, where it is one: as PythonProgram has it
-  bool reads_files = false; ///< likewise
-  std::string test;         ///< test_repro.py: the same as a unit test; empty where there is none
-};
 /// Several ways to write the same, the plainest first: which of them shows the failure is seen when they run.
 struct ReproScripts {
-  std::vector<ReproScript> scripts;
+  struct Script {
+    std::string text;
+    std::string statement;    ///< the program, where it is one: as PythonProgram has it
+    bool reads_files = false; ///< likewise
+    std::string test;         ///< test_repro.py: the same as a unit test; empty where there is none
+  };
+  std::vector<Script> scripts;
   std::string none_because; ///< why there is no text, one sentence; else empty
 };
 /// Does arithmetic: call it in a sandbox child.

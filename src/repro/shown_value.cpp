@@ -2,11 +2,9 @@
 
 #include "check/compare_tensors.h"
 #include "check/compare_values.h"
-#include "core/json_number.h"
 #include "program/formula.h"
 
 #include <ATen/ATen.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +16,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 /// Dense numbers on the CPU; undefined for what is none.
 at::Tensor numbers_of(const c10::IValue &value) {

@@ -1,5 +1,5 @@
-#include "repro/tensor_literal.h"
 #include "core/number_text.h"
+#include "repro/repro_parts.h"
 
 #include "core/escape.h"
 #include "core/text.h"

@@ -4,10 +4,9 @@
 #include "program/cpu_arguments.h"
 #include "program/surgery.h"
 #include "program/values.h"
-#include "repro/tensor_literal.h"
+#include "repro/repro_parts.h"
 #include "repro/torchscript_source.h"
 
-#include <algorithm>
 #include <sstream>
 
 namespace repro_minify {

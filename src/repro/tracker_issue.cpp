@@ -10,7 +10,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char *torch_export = "torch.export";
@@ -51,7 +50,7 @@ std::string attached_in(const std::string &folder) {
 }
 
 /// An exception of a step need not be the one that is reported.
-std::string failure_of(const BisectionCheck &check, const ReproFacts &facts) {
+std::string failure_of(const Bisection::Check &check, const ReproFacts &facts) {
   const bool is_another = facts.signature.kind == FailureKind::Exception && check.message != facts.reduced.message;
   return is_another ? "fails: " + check.message : "fails";
 }

@@ -1,8 +1,7 @@
 // Predicts how PyTorch's triage would treat a report: which labels it gets, and what would have it closed.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/repro.h"
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
@@ -27,13 +26,13 @@ bool is_part_of_pytorch(const Backend &backend);
 bool is_for_pytorch(const ReproFacts &facts);
 /// The contents of issue.md, whatever the form.
 struct IssueContents {
-  nlohmann::json problem; ///< "sentence" and "why_eager", which are Markdown, and "guilty"
+  json problem; ///< "sentence" and "why_eager", which are Markdown, and "guilty"
   std::string script, why_no_script, log;
 };
 /// The form of the tracker of another project; without fields where the report is for PyTorch's.
 struct TrackerForm {
   std::string title; ///< what stands before the title
-  nlohmann::json fields = nlohmann::json::array();
+  json fields = json::array();
 };
 TrackerForm form_of_tracker(const ReproFacts &facts, const IssueContents &contents, const std::string &folder);
 /// The part of PyTorch that is wrong where the runtime of another project only shows it: "torch.export", whose program
@@ -113,7 +112,7 @@ std::vector<GeneratedCode::Origin> explained_origins(const ReproFacts &facts);
 /// Returns blocks of {"heading": Markdown, "cpp_code" or "python_code": {"code"}, "folded": {"lines"}}, the last two
 /// where there is code to show, and much of it: the decomposition where that is wrong, else the statements of the
 /// kernel. Empty where the failure begins before TorchInductor, or the backend is another one.
-nlohmann::json generated_code_json(const ReproFacts &facts);
+json generated_code_json(const ReproFacts &facts);
 
 // For which other inputs the program is wrong too.
 
@@ -126,5 +125,27 @@ std::string conditions_sentence(const Conditions &conditions);
 /// Returns what bounds the failure, for a title: "uint8", "shape [1, 3]", "uint8[1, 3]", "a 0-d tensor"; empty where it
 /// is not bound so.
 std::string condition_in_title(const Conditions &conditions);
+
+// Which failures are one bug: what two reduced programs have in common that show the same one.
+
+/// The parts of a bug's name that do not depend on the model in which it was found.
+struct BugKey {
+  std::string guilty;     ///< the pass that the guilty step runs, whichever time it runs it
+  std::string detail;     ///< the words of an exception or the frames of a crash, as a Signature has them
+  std::string essence;    ///< the operators that tell the bug from others
+  int shared_results = 0; ///< how many results several readers have: a fold where another reads between is another bug
+};
+
+/// Returns the parts for a program that was reduced, or handed back as it was (its essence is empty then).
+BugKey bug_key(const Program &program, const ReproFacts &facts);
+
+/// Returns the rarest of these operators, and in words what is done in place: "hardshrink", "einsum a write". A failure
+/// often needs some neighbour, to be fused with, to hang a gradient on or to be a tensor at all, and any will do: which
+/// one a reduction keeps is an accident of the model. The commoner an operator is in models, the likelier it is no more
+/// than that.
+std::string essence_of(const std::vector<std::string> &operators);
+
+/// Returns all that tells one bug from another, as one text: of the backend and the kind of failure too.
+std::string to_string(const BugKey &key, const ReproFacts &facts);
 
 } // namespace repro_minify

@@ -9,12 +9,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <utility>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Part = AnalysisRow::Part;
 using State = AnalysisRow::State;
 
@@ -68,7 +66,7 @@ std::string error_text(const LeafReport &report) {
 /// Builds boxes and entries of the rows that are drawn.
 class Builder {
 public:
-  Builder(const Analysis &analysis, const ValueListOptions &options) : analysis_(analysis), options_(options) {}
+  Builder(const Analysis &analysis, const ValueList::Options &options) : analysis_(analysis), options_(options) {}
 
   ValueList build() {
     rows_ = drawn_rows();
@@ -141,7 +139,7 @@ private:
 
   void add_inputs_of(int row) {
     for (const int input : analysis_.rows[static_cast<size_t>(row)].inputs) {
-      const AnalysisInput &what = analysis_.inputs[static_cast<size_t>(input)];
+      const Analysis::Input &what = analysis_.inputs[static_cast<size_t>(input)];
       int &box = box_of_input_[static_cast<size_t>(input)];
       if (box >= 0 || (what.role != Role::Input && !options_.draws_parameters))
         continue;
@@ -209,23 +207,23 @@ private:
   }
 
   const Analysis &analysis_;
-  const ValueListOptions &options_;
+  const ValueList::Options &options_;
   IndexSet rows_;
   std::vector<int> box_of_row_, box_of_input_;
-  std::vector<PictureBox> boxes_;
+  std::vector<GraphPicture::Box> boxes_;
   std::vector<std::pair<int, int>> edges_;
   json entries_ = json::array();
 };
 
 } // namespace
 
-std::string key_of(const ValueListOptions &options, size_t row) {
+std::string key_of(const ValueList::Options &options, size_t row) {
   if (row < options.keys.size() && !options.keys[row].empty())
     return options.keys[row];
   return options.prefix + std::to_string(row);
 }
 
-ValueList value_list(const Analysis &analysis, const ValueListOptions &options) {
+ValueList value_list(const Analysis &analysis, const ValueList::Options &options) {
   return Builder(analysis, options).build();
 }
 

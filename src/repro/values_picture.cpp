@@ -9,8 +9,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 /// 0 (the same) to 9 (the largest error of this value), by its logarithm: six decades below the largest is 1. "x" for
 /// what is no number on one side alone.
 std::string shade_of(double error, double largest) {

@@ -72,11 +72,12 @@ public:
   ScriptVerification finish(const std::function<bool()> &interrupted = {});
 
 private:
-  void start(const ReproScript &given) { process_ = started(given, "repro.py", given.text); }
-  std::unique_ptr<Task<ReproRun>> started(const ReproScript &given, const char *name, const std::string &text) const;
-  Verification verify(const ReproScript &script, const std::function<bool()> &interrupted);
-  std::unique_ptr<Task<ReproRun>> started_test(const ReproScript &script) const;
-  std::optional<bool> verified_test(const ReproScript &script, Task<ReproRun> *test,
+  void start(const ReproScripts::Script &given) { process_ = started(given, "repro.py", given.text); }
+  std::unique_ptr<Task<ReproRun>> started(const ReproScripts::Script &given, const char *name,
+                                          const std::string &text) const;
+  Verification verify(const ReproScripts::Script &script, const std::function<bool()> &interrupted);
+  std::unique_ptr<Task<ReproRun>> started_test(const ReproScripts::Script &script) const;
+  std::optional<bool> verified_test(const ReproScripts::Script &script, Task<ReproRun> *test,
                                     const std::function<bool()> &interrupted) const;
   ScriptVerification first_that_fails(const std::function<bool()> &interrupted);
 

@@ -16,8 +16,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// True if the machine lacks room, memory or processes, or the process was killed: that says nothing of what is built
 /// and run.
 bool is_trouble_of_the_machine(const JobEnd &job_end) {

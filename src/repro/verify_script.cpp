@@ -9,13 +9,9 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <utility>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// Written in a child: tensors are looked at.
 ReproScripts scripts_of(const Program &program, const ReproFacts &facts) {
@@ -56,13 +52,13 @@ void ScriptVerifier::begin(const Program &program, const ReproFacts &facts) {
 }
 
 /// Starts a Python on one script, in a folder of its own, beside the libraries that it loads.
-std::unique_ptr<Task<ReproRun>> ScriptVerifier::started(const ReproScript &given, const char *name,
+std::unique_ptr<Task<ReproRun>> ScriptVerifier::started(const ReproScripts::Script &given, const char *name,
                                                         const std::string &text) const {
   const ScriptToRun script{.python = python_, .files = {{name, text}}, .reads_files = given.reads_files};
-  return start_script(script, *facts_, folder_).task;
+  return start_script(script, *facts_, folder_).first;
 }
 
-Verification ScriptVerifier::verify(const ReproScript &script, const std::function<bool()> &interrupted) {
+Verification ScriptVerifier::verify(const ReproScripts::Script &script, const std::function<bool()> &interrupted) {
   const auto run = [&] {
     if (!std::exchange(is_started_, false))
       start(script);
@@ -74,13 +70,13 @@ Verification ScriptVerifier::verify(const ReproScript &script, const std::functi
 }
 
 /// Null where there is none, or the program is a candidate of the search.
-std::unique_ptr<Task<ReproRun>> ScriptVerifier::started_test(const ReproScript &script) const {
+std::unique_ptr<Task<ReproRun>> ScriptVerifier::started_test(const ReproScripts::Script &script) const {
   const bool is_handed_over = fs::exists(fs::path(folder_) / "reduced.pt");
   return script.test.empty() || !is_handed_over ? nullptr : started(script, "test_repro.py", script.test);
 }
 
 /// test_repro.py is kept where it was seen to fail.
-std::optional<bool> ScriptVerifier::verified_test(const ReproScript &script, Task<ReproRun> *test,
+std::optional<bool> ScriptVerifier::verified_test(const ReproScripts::Script &script, Task<ReproRun> *test,
                                                   const std::function<bool()> &interrupted) const {
   const std::string file = folder_ + "/test_repro.py";
   fs::remove(file); // of an earlier run into the same folder
@@ -128,7 +124,7 @@ ScriptVerification ScriptVerifier::finish(const std::function<bool()> &interrupt
     return {std::nullopt, scripts_.none_because};
   }
   if (python_.empty()) {
-    const ReproScript &first = scripts_.scripts.front();
+    const ReproScripts::Script &first = scripts_.scripts.front();
     write_atomically(file, first.text);
     return {std::nullopt, "there is no Python with torch to run it", lines_of_code(first.text), 0, first.statement};
   }

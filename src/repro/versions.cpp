@@ -11,7 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Outcome = VersionRow::Outcome;
 
 std::optional<bool> flag_of(const json &answer, const char *name) {
@@ -31,11 +30,11 @@ public:
                        .reads_files = true};
     if (!reference_.empty())
       script.files.emplace_back("reference.pt", reference_);
-    const ScriptRun run = start_script(script, facts_, results_);
-    const ReproRun ended = run.task->wait(interrupted_);
-    const json answer = json::parse(read_file(*run.folder / "answer.json"), nullptr, /*allow_exceptions=*/false);
+    const auto [task, folder] = start_script(script, facts_, results_);
+    const ReproRun ended = task->wait(interrupted_);
+    const json answer = json::parse(read_file(*folder / "answer.json"), nullptr, /*allow_exceptions=*/false);
     if (reference_.empty())
-      reference_ = read_file(*run.folder / "sides.pt");
+      reference_ = read_file(*folder / "sides.pt");
     return row_of(ended, answer.is_object() ? answer : json::object());
   }
 

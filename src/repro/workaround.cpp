@@ -11,9 +11,7 @@
 #include <cctype>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -190,7 +188,7 @@ private:
     throw_if_interrupted();
     const ScriptToRun script{
         .python = question_.python, .files = {{"repro.py", with_workaround(script_, tried)}}, .reads_files = true};
-    return start_script(script, facts_, question_.results).task;
+    return start_script(script, facts_, question_.results).first;
   }
 
   bool is_right(Task<ReproRun> &script) const {

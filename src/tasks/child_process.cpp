@@ -1,7 +1,6 @@
 #include "tasks/child_process.h"
 
 #include "core/signals_blocked.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/crash_frames.h"
 #include "tasks/descendants.h"

@@ -2,12 +2,11 @@
 
 #include "core/digest.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
 #include "core/text.h"
 #include "tasks/sandbox.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -28,8 +27,6 @@
 #include <unistd.h>
 
 namespace repro_minify {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -106,7 +103,7 @@ std::string compiler_version() {
 
 std::vector<std::string> compile_command_of(const std::filesystem::path &build) {
   try {
-    const auto entries = nlohmann::json::parse(read_file(build / "compile_commands.json"));
+    const auto entries = json::parse(read_file(build / "compile_commands.json"));
     if (entries.size() != 1)
       return {};
     const auto source = entries.at(0).at("file").get<std::string>();

@@ -1,4 +1,4 @@
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include "core/files.h"
 #include "tasks/descendants.h"
@@ -15,7 +15,6 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <link.h>
 #include <linux/capability.h>
@@ -25,8 +24,6 @@
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Programs, libraries and headers, what says what the machine is like, and devices that hold nothing. Of processes
 /// only itself: what others have in their environment is theirs.

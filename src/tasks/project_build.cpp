@@ -3,10 +3,9 @@
 #include "core/digest.h"
 #include "core/files.h"
 #include "core/programs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/compiler.h"
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,8 +29,6 @@
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{2} << 30;
 constexpr const char *left_out = "left-out"; ///< a file: the header is not used for a day

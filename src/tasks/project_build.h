@@ -2,7 +2,7 @@
 // makes it and knows when it is stale; a lock on the folder says who is at it.
 #pragma once
 
-#include "tasks/task.h"
+#include "tasks/sandbox.h"
 
 #include <filesystem>
 #include <functional>

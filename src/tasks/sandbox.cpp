@@ -1,9 +1,7 @@
 #include "tasks/sandbox.h"
 
 #include "core/programs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/sandbox.h"
-#include "tasks/task.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 
 #include "program/fixture.h"
 #include "program/values.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 #include "tasks/jobs.h"
 
 #include <ATen/ATen.h>

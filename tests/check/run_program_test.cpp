@@ -5,7 +5,7 @@
 #include "program/fixture.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>

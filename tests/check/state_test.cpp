@@ -7,7 +7,7 @@
 #include "program/values.h"
 #include "repro_minify/archive.h"
 #include "repro_minify/check.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ TEST(FindOrigins, ANameGoesBeforeTheSourceOfAnother) {
 TEST(FindOrigins, OperatorsAloneTellOnlyWhereThatIsWanted) {
   const std::vector<OperatorPlace> reduced = {{"aten::tanh", "new", ""}, {"aten::tanh", "newer", ""}};
   EXPECT_EQ(find_origins(reduced, original), (std::vector<int>{-1, -1}));
-  EXPECT_EQ(find_origins(reduced, original, LastResort::OperatorAlone), (std::vector<int>{1, 2}));
+  EXPECT_EQ(find_origins(reduced, original, /*or_operator=*/true), (std::vector<int>{1, 2}));
 }
 
 } // namespace

@@ -38,7 +38,7 @@ Construct load_construct(const std::string &name) {
 }
 
 Program flat(const Construct &construct) {
-  return flatten_or_trace(construct.model, construct.inputs.values, {}, test_limits()).program;
+  return flatten_or_trace(construct.model, construct.inputs.values, {}, test_limits()).first;
 }
 
 /// A part can end in the middle of a branch, and return what was never given a value.

@@ -111,7 +111,7 @@ TEST_F(ALookAhead, AsksNothingOfTheMachine) {
       [&] { return watched(std::make_shared<Lookahead>(checker, recorder, passes, began), checks, asked); });
   Turns turns(checker, recorder, passes);
   while (const auto pass = state.schedule.next()) {
-    TurnReport report;
+    Turns::Report report;
     turns.take(state, *pass, report);
     began = state;
   }

@@ -1,6 +1,6 @@
 // Which operators tell one bug from another, whatever model they were found in.
-#include "repro/bug_key.h"
 #include "repro/small_program.h"
+#include "repro/triage.h"
 
 #include <gtest/gtest.h>
 

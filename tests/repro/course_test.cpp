@@ -1,4 +1,4 @@
-#include "repro/course.h"
+#include "repro/page.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

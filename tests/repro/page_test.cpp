@@ -92,7 +92,7 @@ TEST(AnalysisPage, TextOfAModelIsText) {
 TEST(ValueList, OfALargeGraphIsTheNeighbourhoodOfWhatMatters) {
   Analysis analysis = chain(200);
   analysis.first = 100;
-  ValueListOptions options;
+  ValueList::Options options;
   options.prefix = "o";
   options.most_boxes = 21;
   const ValueList list = value_list(analysis, options);
@@ -115,7 +115,7 @@ TEST(ValueList, ItsLegendHasTheColoursThatAreThere) {
   using State = AnalysisRow::State;
   using Part = AnalysisRow::Part;
   Analysis analysis = chain(3);
-  ValueListOptions options;
+  ValueList::Options options;
   EXPECT_EQ(meanings_of(value_list(analysis, options)), std::vector<std::string>{"not compared"});
   analysis.rows[0].state = State::Same;
   analysis.rows[1].state = analysis.rows[2].state = State::Differs;

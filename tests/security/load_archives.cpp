@@ -1,7 +1,7 @@
 // Loads each archive whose path comes on standard input as repro-minify would, in a process of its own that stands for
 // the main one, and prints a line of JSON on how that ended. LibTorch is loaded once for all of them.
-#include "repro_minify/confinement.h"
 #include "repro_minify/load.h"
+#include "repro_minify/sandbox.h"
 
 #include <ATen/Parallel.h>
 

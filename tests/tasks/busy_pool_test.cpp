@@ -1,6 +1,6 @@
 // A pool whose jobs end in every way at the same time.
 #include "jobs.h"
-#include "repro_minify/confinement.h"
+#include "repro_minify/sandbox.h"
 
 #include <stdexcept>
 #include <vector>

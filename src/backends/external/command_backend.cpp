@@ -27,10 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <system_error>
 
@@ -38,8 +35,6 @@ namespace repro_minify {
 namespace {
 
 #include "backends/external/embedded/command_program.inc"
-
-namespace fs = std::filesystem;
 
 /// Relative paths of files that exist are made absolute, so that the repro runs from any folder.
 std::vector<std::string> words_of(const std::string &line) {
@@ -110,7 +105,7 @@ public:
 
 private:
   End run(const std::vector<std::string> &files) override {
-    const CommandEnd end = server_->ask(files, seed());
+    const CommandServer::End end = server_->ask(files, seed());
     return {end.signal, end.exit_code, end.message, true};
   }
   const std::shared_ptr<const CommandServer> server_;

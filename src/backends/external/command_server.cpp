@@ -1,8 +1,8 @@
 #include "backends/external/command_server.h"
 
 #include "backends/backend_parts.h"
-#include "core/files.h"
 #include "core/frame.h"
+#include "core/json.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
 #include "repro_minify/program.h"
@@ -19,15 +19,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t most_answer_bytes = size_t{1} << 20; // a line with two numbers and a message
@@ -128,7 +124,7 @@ CommandServer::~CommandServer() {
     end();
 }
 
-CommandEnd CommandServer::ask(const std::vector<std::string> &files, std::uint64_t seed) const {
+CommandServer::End CommandServer::ask(const std::vector<std::string> &files, std::uint64_t seed) const {
   Connection connection(address_);
   connection.send({{"model", files.at(0)},
                    {"inputs", files.at(1)},

@@ -10,16 +10,15 @@
 
 namespace repro_minify {
 
-/// How the program ended that was asked.
-struct CommandEnd {
-  int signal = 0;
-  int exit_code = 0;
-  std::string message; ///< its last line on standard error
-};
-
 /// The process that runs for as long as this object and the process that made it. docs/backends.md has the protocol.
 class CommandServer {
 public:
+  /// How the program ended that was asked.
+  struct End {
+    int signal = 0;
+    int exit_code = 0;
+    std::string message; ///< its last line on standard error
+  };
   /// Starts it and waits until it answers. Throws UserError with what it said last when it cannot start, Interrupted
   /// once `interrupted` says so, which may be empty.
   explicit CommandServer(const std::vector<std::string> &words, const std::function<bool()> &interrupted = {});
@@ -29,7 +28,7 @@ public:
 
   /// The paths of a model, its inputs, and what is to be written; `seed`: of the program's generators. May be called in
   /// any process. Throws CannotCompile when the program answers nonsense, NoAnswer when it is gone.
-  CommandEnd ask(const std::vector<std::string> &files, std::uint64_t seed) const;
+  End ask(const std::vector<std::string> &files, std::uint64_t seed) const;
   /// False once its process has ended.
   bool lives();
 

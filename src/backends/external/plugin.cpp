@@ -16,7 +16,6 @@
 #include <dlfcn.h>
 
 #include <filesystem>
-#include <sstream>
 #include <type_traits>
 
 namespace repro_minify {

@@ -14,9 +14,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-
 fs::path folder_of_recipes() {
   return fs::path(inductor_worker_script()).parent_path() / "recipes";
 }
@@ -62,12 +59,13 @@ public:
   bool is_chain() const override { return true; }
 
   /// There are few steps, and each takes those before it: the first beginning that is wrong ends with the guilty one.
-  std::optional<OwnFinding> bisect(const Fails &fails) const override {
+  std::optional<OwnBisector::Finding> bisect(const Fails &fails) const override {
     const auto steps = what_can_go();
     for (size_t count = 1; count <= steps.size(); ++count) {
       const std::vector<std::string> taken(steps.begin(), steps.begin() + static_cast<long>(count));
       if (fails(with(taken), words_of(count)))
-        return OwnFinding{.guilty = taken.back(), .pass = taken.back(), .confirmed = true, .note = note_of(count)};
+        return OwnBisector::Finding{
+            .guilty = taken.back(), .pass = taken.back(), .confirmed = true, .note = note_of(count)};
     }
     return std::nullopt;
   }

@@ -11,8 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-
 std::vector<std::string> entries_of_inductor(const BackendOptions &options) {
   std::vector<std::string> entries;
   if (options.emulate_precision_casts)
@@ -44,7 +42,7 @@ public:
 
   std::vector<std::string> what_can_go() const override { return inductor_parts(address()); }
 
-  std::optional<OwnFinding> bisect(const Fails &fails) const override {
+  std::optional<OwnBisector::Finding> bisect(const Fails &fails) const override {
     const auto variant = [this](const json &state) {
       auto backend = std::make_shared<InductorBackend>(*this);
       backend->bisection_ = state;

@@ -1,11 +1,7 @@
 #include "backends/inductor/inductor_worker.h"
 
-#include <stdexcept>
-
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 std::string text_of(const json &answer, const char *key) {
   const json &value = answer.at(key);
@@ -34,7 +30,7 @@ StepKind kind_of(const std::string &subsystem) {
 }
 
 /// The bisector counts applications from 0; people count from 1.
-OwnFinding finding_of(const json &found) {
+OwnBisector::Finding finding_of(const json &found) {
   const std::string backend = text_of(found, "backend"), subsystem = text_of(found, "subsystem");
   if (subsystem.empty())
     return {.guilty = backend,
@@ -72,8 +68,8 @@ std::vector<std::string> inductor_parts(const std::string &address) {
   return connection.exchange({{{"do", "parts"}}, {}}).header.at("parts").get<std::vector<std::string>>();
 }
 
-std::optional<OwnFinding> bisect_inductor(const std::string &address, const InductorVariant &variant,
-                                          const OwnBisector::Fails &fails) {
+std::optional<OwnBisector::Finding> bisect_inductor(const std::string &address, const InductorVariant &variant,
+                                                    const OwnBisector::Fails &fails) {
   InductorConnection connection(address);
   json request = {{"do", "bisect"}};
   while (true) {

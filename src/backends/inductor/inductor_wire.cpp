@@ -2,7 +2,6 @@
 
 #include "backends/backend_parts.h"
 #include "core/frame.h"
-#include "core/json_number.h"
 #include "core/no_answer.h"
 #include "core/number_text.h"
 #include "program/values.h"
@@ -15,8 +14,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 double number_in(const std::string &text) {
   return std::strtod(text.c_str(), nullptr); // also Python's inf and nan

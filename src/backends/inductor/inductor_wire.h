@@ -1,10 +1,11 @@
 // Messages between the `inductor` backend and its Python worker; wire.py is the other side and says what a frame is.
 #pragma once
+#include "core/json.h"
+
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +15,7 @@ namespace repro_minify {
 
 /// A blob is a contiguous uint8 tensor on the CPU.
 struct InductorMessage {
-  nlohmann::json header = nlohmann::json::object();
+  json header = json::object();
   std::vector<at::Tensor> blobs;
 };
 
@@ -28,10 +29,10 @@ class WireWriter {
 public:
   explicit WireWriter(std::vector<at::Tensor> &blobs) : blobs_(blobs) {}
   /// Throws CannotCompile for a tensor without dense storage, and for other values that cannot be sent.
-  nlohmann::json write(const c10::IValue &value);
+  json write(const c10::IValue &value);
   /// Returns a list.
-  template <typename Values> nlohmann::json write_all(const Values &values) {
-    nlohmann::json words = nlohmann::json::array();
+  template <typename Values> json write_all(const Values &values) {
+    json words = json::array();
     for (const auto &value : values)
       words.push_back(write(value));
     return words;
@@ -40,7 +41,7 @@ public:
   const std::vector<c10::Storage> &storages() const { return storages_; }
 
 private:
-  nlohmann::json write_tensor(const at::Tensor &tensor);
+  json write_tensor(const at::Tensor &tensor);
   size_t place_of(const c10::Storage &storage);
 
   std::vector<at::Tensor> &blobs_;
@@ -52,11 +53,11 @@ private:
 class WireReader {
 public:
   explicit WireReader(std::vector<at::Tensor> blobs) : blobs_(std::move(blobs)) {}
-  c10::IValue read(const nlohmann::json &data);
+  c10::IValue read(const json &data);
 
 private:
-  at::Tensor read_tensor(const nlohmann::json &data);
-  c10::IValue read_list(const nlohmann::json &data);
+  at::Tensor read_tensor(const json &data);
+  c10::IValue read_list(const json &data);
 
   std::vector<at::Tensor> blobs_;
   std::map<size_t, at::Tensor> moved_; ///< the blobs where their tensors are

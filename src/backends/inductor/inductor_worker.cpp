@@ -2,11 +2,9 @@
 
 #include "backends/backend_parts.h"
 #include "backends/in_python.h"
-#include "core/files.h"
 #include "core/frame.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
-#include "repro_minify/confinement.h"
 #include "repro_minify/program.h"
 #include "repro_minify/sandbox.h"
 #include "tasks/child_process.h"
@@ -26,18 +24,13 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <new>
-#include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace repro_minify {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr auto time_to_start =
     std::chrono::minutes(10); // a first import on a cold, busy machine, and a header to precompile
@@ -68,7 +61,7 @@ void keep_probes_in_our_cache(const std::string &folder) {
   setenv("TORCHINDUCTOR_CACHE_DIR", kept.c_str(), 1);
 }
 
-[[noreturn]] void end_as(const nlohmann::json &died) {
+[[noreturn]] void end_as(const json &died) {
   if (const int signal = died.value("signal", 0)) {
     ::signal(signal, SIG_DFL); // no report of a crash: the frames of this process are not those of the failure
     raise(signal);
@@ -154,7 +147,7 @@ void InductorWorker::await(const std::function<bool()> &interrupted) {
   report_ = -1;
   if (std::chrono::steady_clock::now() >= give_up_at)
     give_up("the Python worker did not start within ten minutes");
-  const auto answer = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
     give_up("the Python worker did not start: " + last_line(folder_ + "/log"));
   if (answer.contains("problem"))

@@ -36,9 +36,9 @@ public:
   const std::string &torch_version() const { return torch_version_; }
   const std::string &python_version() const { return python_version_; }
   /// entries.call_of_its_user(); null where there is none.
-  const nlohmann::json &call() const { return call_; }
+  const json &call() const { return call_; }
   /// Recipe.facts() of recipe.py; null where it has none.
-  const nlohmann::json &recipe() const { return recipe_; }
+  const json &recipe() const { return recipe_; }
   /// False once its process has ended.
   bool lives();
   /// The path of the worker's socket.
@@ -50,7 +50,7 @@ private:
 
   TemporaryFolder temporary_;
   std::string backend_, folder_, address_, torch_version_, python_version_;
-  nlohmann::json call_, recipe_;
+  json call_, recipe_;
   pid_t pid_ = -1, owner_ = -1;
   int alive_ = -1;
   int report_ = -1; ///< closed once it has been read
@@ -88,10 +88,10 @@ std::shared_ptr<InductorConnection> connection_of_this_process(const std::string
 // (inductor/bisector.py).
 
 /// The backend as the bisector wants it: `state` goes with the request to compile.
-using InductorVariant = std::function<std::shared_ptr<const Backend>(const nlohmann::json &state)>;
+using InductorVariant = std::function<std::shared_ptr<const Backend>(const json &state)>;
 
 std::vector<std::string> inductor_parts(const std::string &address);
-std::optional<OwnFinding> bisect_inductor(const std::string &address, const InductorVariant &variant,
-                                          const OwnBisector::Fails &fails);
+std::optional<OwnBisector::Finding> bisect_inductor(const std::string &address, const InductorVariant &variant,
+                                                    const OwnBisector::Fails &fails);
 
 } // namespace repro_minify

@@ -2,9 +2,9 @@
 #pragma once
 #include "backends/inductor/inductor_wire.h"
 #include "backends/inductor/inductor_worker.h"
+#include "core/json.h"
 #include "program/executor.h"
 
-#include <nlohmann/json.hpp>
 #include <torch/csrc/jit/api/module.h>
 
 #include <memory>
@@ -17,31 +17,30 @@ namespace repro_minify {
 /// Returns the module's archive, which the worker loads. It gets no path: neither process may read the other's files.
 at::Tensor saved_bytes(const torch::jit::Module &module);
 
-/// How a module runs in the worker's child.
-enum class RunsThere {
-  Compiled,
-  Eager,          ///< its operators and calls one by one
-  EagerInFloat64, ///< likewise, with floating dtypes among the arguments of its calls widened
-};
-
 /// The words in which a request asks for the modes that the check has set for this process.
-nlohmann::json settings_here(c10::DeviceType device);
+json settings_here(c10::DeviceType device);
 /// The words in which a request says what its child may use, and where its generators begin.
-nlohmann::json means_here();
+json means_here();
 /// Returns the device type of the first tensor among them; none: nothing.
 std::optional<c10::DeviceType> device_among(const std::vector<c10::IValue> &values);
 /// Writes to the storages of `sent` what the other side has written to its own, and to the views of `operands` their
 /// new shapes.
-void bring_back_writes(const nlohmann::json &answer, const std::vector<at::Tensor> &blobs, const WireWriter &sent,
+void bring_back_writes(const json &answer, const std::vector<at::Tensor> &blobs, const WireWriter &sent,
                        const std::vector<c10::IValue> &operands);
 
 /// A module in the worker's child, and the one here that it was made from.
 class RemoteModule : public std::enable_shared_from_this<RemoteModule> {
 public:
+  /// How a module runs in the worker's child.
+  enum class How {
+    Compiled,
+    Eager,          ///< its operators and calls one by one
+    EagerInFloat64, ///< likewise, with floating dtypes among the arguments of its calls widened
+  };
   /// Compiles it there, in the child that serves this process. `bisection`: what PyTorch's bisector leaves out; null:
   /// nothing. `entries`: beside those of the worker. Throws as InductorConnection::ask().
-  RemoteModule(const std::string &address, torch::jit::Module module, const nlohmann::json &bisection,
-               const std::vector<std::string> &entries, RunsThere how = RunsThere::Compiled);
+  RemoteModule(const std::string &address, torch::jit::Module module, const json &bisection,
+               const std::vector<std::string> &entries, How how = How::Compiled);
   ~RemoteModule(); ///< gives its data up there
   RemoteModule(const RemoteModule &) = delete;
   RemoteModule &operator=(const RemoteModule &) = delete;
@@ -54,14 +53,13 @@ public:
 
 private:
   c10::DeviceType device_of(const std::vector<c10::IValue> &arguments) const;
-  void bring_back_module(const nlohmann::json &answer, WireReader &reader);
-  void connect_gradients(const c10::IValue &output, const nlohmann::json &words,
-                         const std::vector<c10::IValue> &arguments);
+  void bring_back_module(const json &answer, WireReader &reader);
+  void connect_gradients(const c10::IValue &output, const json &words, const std::vector<c10::IValue> &arguments);
 
   const std::shared_ptr<InductorConnection> connection_;
-  nlohmann::json program_; ///< its number there
+  json program_; ///< its number there
   torch::jit::Module module_;
-  nlohmann::json settings_;
+  json settings_;
 };
 
 // Calls of torch.fx, run by the Python worker of the `inductor` backend.

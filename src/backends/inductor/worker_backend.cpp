@@ -1,11 +1,10 @@
 #include "backends/inductor/worker_backend.h"
 
-#include "backends/in_python.h"
 #include "backends/inductor/remote_module.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
 #include "program/formula.h"
-#include "program/libtorch_version.h"
+#include "program/operator_libraries.h"
 #include "repro_minify/program.h"
 
 #include <filesystem>
@@ -13,8 +12,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
 
 std::optional<PythonCall> call_of(const json &words) {
   if (words.is_null())

@@ -2,10 +2,10 @@
 #pragma once
 #include "backends/in_python.h"
 #include "backends/inductor/inductor_worker.h"
+#include "core/json.h"
 #include "repro_minify/backend_parts.h"
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,8 +30,8 @@ public:
 
   const std::string &python() const override { return python_; }
   const std::string &torch_version() const override { return torch_version_; }
-  std::vector<PythonProgram> python_programs(const Program &program, const nlohmann::json &facts) const override;
-  nlohmann::json explanation(const Program &program, const nlohmann::json &facts) const override;
+  std::vector<PythonProgram> python_programs(const Program &program, const json &facts) const override;
+  json explanation(const Program &program, const json &facts) const override;
 
   BackendSource source() const override { return {}; }
   BackendTraits traits() const override;
@@ -42,13 +42,13 @@ protected:
   WorkerBackend(std::string name, const BackendOptions &options, std::vector<std::string> entries);
 
   /// The worker's answer about the program: {"do": what}.
-  InductorMessage ask_about(const char *what, const Program &program, const nlohmann::json &facts) const;
+  InductorMessage ask_about(const char *what, const Program &program, const json &facts) const;
   const std::string &address() const { return worker_->address(); }
   /// Returns what the worker has said of its recipe; null before it has started, and without one.
-  const nlohmann::json &recipe() const { return recipe_; }
+  const json &recipe() const { return recipe_; }
 
   std::vector<std::string> entries_of_checks_; ///< beside those that the worker was started with
-  nlohmann::json bisection_;                   ///< what PyTorch's bisector leaves out; null: nothing
+  json bisection_;                             ///< what PyTorch's bisector leaves out; null: nothing
 
 private:
   std::string name_;
@@ -56,7 +56,7 @@ private:
   std::vector<std::string> entries_; ///< and what has to be loaded before anything is compiled
   mutable std::string python_, python_version_, torch_version_;
   mutable std::optional<PythonCall> python_call_; ///< once it has started
-  mutable nlohmann::json recipe_;
+  mutable json recipe_;
   mutable std::shared_ptr<InductorWorker> worker_;
 };
 

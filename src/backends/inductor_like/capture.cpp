@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <utility>
 
 namespace repro_minify::inductor_like {
 
@@ -45,9 +44,6 @@ KeepRandomState::~KeepRandomState() {
 
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
 /// Operators whose result tells the program, not only the tensors, what the data are.
 const std::set<std::string, std::less<>> &data_dependent() {
   static const std::set<std::string, std::less<>> names = set_of_words(
@@ -59,25 +55,24 @@ const std::set<std::string, std::less<>> &data_dependent() {
   return names;
 }
 
-bool is_tensor(const jit::Value *value) {
+bool is_tensor(const Value *value) {
   return value->type()->isSubtypeOf(c10::TensorType::get());
 }
 
 /// True if a tensor holds more than sizes and constants (which traced programs compute with in tensors).
-bool depends_on_data(const jit::Value *value) {
-  const jit::Node *node = value->node();
+bool depends_on_data(const Value *value) {
+  const Node *node = value->node();
   if (node->kind() == prim::NumToTensor || node->kind() == prim::Constant)
     return false;
   if (node->kind() == prim::Param || node->kind() == prim::GetAttr || !node->blocks().empty())
     return true;
   const auto &inputs = node->inputs();
-  return inputs.empty() || std::any_of(inputs.begin(), inputs.end(), [](const jit::Value *input) {
-           return is_tensor(input) && depends_on_data(input);
-         });
+  return inputs.empty() || std::any_of(inputs.begin(), inputs.end(),
+                                       [](const Value *input) { return is_tensor(input) && depends_on_data(input); });
 }
 
 /// True if its result tells what the data are: by its name, or in the form that it has here.
-bool tells_data(const jit::Node *node, const std::string &kind) {
+bool tells_data(const Node *node, const std::string &kind) {
   const auto inputs = node->inputs();
   if (kind == "aten::one_hot") { // the largest of them, where no number of classes is given
     const auto classes = jit::constant_as<int64_t>(inputs.at(1));
@@ -87,8 +82,8 @@ bool tells_data(const jit::Node *node, const std::string &kind) {
          (kind == "aten::tensor_split" && is_tensor(inputs.at(1)));
 }
 
-void require_independent_of_data(const jit::Graph &graph) {
-  const auto depends = [](const jit::Value *input) { return is_tensor(input) && depends_on_data(input); };
+void require_independent_of_data(const Graph &graph) {
+  const auto depends = [](const Value *input) { return is_tensor(input) && depends_on_data(input); };
   for (const auto *node : all_nodes(graph)) {
     const std::string kind = node->kind().toQualString();
     const auto inputs = node->inputs();
@@ -98,15 +93,15 @@ void require_independent_of_data(const jit::Graph &graph) {
 }
 
 /// The graph of forward with the module's attributes as inputs behind its arguments, and no self.
-jit::Stack attributes_to_inputs(jit::Graph &graph, const jit::Module &module, std::vector<std::string> &names) {
+jit::Stack attributes_to_inputs(Graph &graph, const jit::Module &module, std::vector<std::string> &names) {
   jit::Stack values;
-  std::map<std::string, jit::Value *> made;
-  std::vector<jit::Block *> blocks = {graph.block()};
+  std::map<std::string, Value *> made;
+  std::vector<Block *> blocks = {graph.block()};
   while (!blocks.empty()) {
-    jit::Block *block = blocks.back();
+    Block *block = blocks.back();
     blocks.pop_back();
     for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-      jit::Node *node = *it++;
+      Node *node = *it++;
       blocks.insert(blocks.end(), node->blocks().begin(), node->blocks().end());
       if (node->kind() != prim::GetAttr)
         continue;
@@ -130,9 +125,9 @@ jit::Stack attributes_to_inputs(jit::Graph &graph, const jit::Module &module, st
 }
 
 /// Tensor constants inside the graph become inputs too: they are data, not structure.
-void constants_to_inputs(jit::Graph &graph, jit::Stack &values) {
+void constants_to_inputs(Graph &graph, jit::Stack &values) {
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    jit::Node *node = *it++;
+    Node *node = *it++;
     if (node->kind() != prim::Constant || !constant_of(node->output()).isTensor())
       continue;
     values.push_back(constant_of(node->output()));
@@ -161,7 +156,7 @@ void register_pauses() {
 
 /// torch.tensor and torch.as_tensor of numbers: they write into the memory of a new tensor themselves, so that the
 /// tracer sees memory that is never written.
-bool is_tensor_literal(const jit::Node *node) {
+bool is_tensor_literal(const Node *node) {
   const std::string kind = node->kind().toQualString();
   return kind == "aten::tensor" || kind == "aten::_list_to_tensor" ||
          (kind == "aten::as_tensor" && !is_tensor(node->input(0)));
@@ -170,19 +165,19 @@ bool is_tensor_literal(const jit::Node *node) {
 /// The tracer meets such a tensor when it is first read, and takes it down as the constant that it is: what it is made
 /// of are numbers, which are the same in each run. It takes no constant that requires a gradient, hence the detach. A
 /// copy of that is what the program may write to.
-void keep_literals_from_the_tracer(jit::Block *block) {
+void keep_literals_from_the_tracer(Block *block) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
-    jit::Node *node = *it++;
-    for (jit::Block *inner : node->blocks())
+    Node *node = *it++;
+    for (Block *inner : node->blocks())
       keep_literals_from_the_tracer(inner);
     if (!is_tensor_literal(node))
       continue;
-    jit::Graph &graph = *node->owningGraph();
+    Graph &graph = *node->owningGraph();
     graph.create(c10::Symbol::fromQualString("repro_minify::pause_trace"), 0)->insertBefore(node);
     const jit::WithInsertPoint here(node->next());
-    jit::Value *constant = graph.insert(c10::aten::detach, {node->output()});
+    Value *constant = graph.insert(c10::aten::detach, {node->output()});
     graph.insertNode(graph.create(c10::Symbol::fromQualString("repro_minify::resume_trace"), 0));
-    jit::Value *copy = graph.insert(c10::aten::clone, {constant});
+    Value *copy = graph.insert(c10::aten::clone, {constant});
     node->output()->replaceAllUsesAfterNodeWith(copy->node(), copy);
   }
 }
@@ -337,34 +332,33 @@ std::vector<std::string> attribute_names(const jit::Module &module) {
   return names;
 }
 
-Capture capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
+std::pair<StraightLine, c10::IValue> capture(const jit::Module &module, const std::vector<c10::IValue> &arguments) {
   GraphPtr graph = module.get_method("forward").graph()->copy();
   jit::Inline(*graph);
   require_independent_of_data(*graph);
-  Capture captured;
-  captured.line.inputs = arguments;
-  captured.line.arguments = arguments.size();
+  StraightLine line;
+  line.inputs = arguments;
+  line.arguments = arguments.size();
   for (const auto &argument : arguments)
     if (!argument.isTensor())
       throw NotCovered("an argument is no tensor");
   std::vector<std::string> names;
   const jit::Stack attributes = attributes_to_inputs(*graph, module, names);
-  captured.line.inputs.insert(captured.line.inputs.end(), attributes.begin(), attributes.end());
-  captured.line.constants.assign(captured.line.inputs.size(), false);
-  constants_to_inputs(*graph, captured.line.inputs);
+  line.inputs.insert(line.inputs.end(), attributes.begin(), attributes.end());
+  line.constants.assign(line.inputs.size(), false);
+  constants_to_inputs(*graph, line.inputs);
   register_pauses();
   keep_literals_from_the_tracer(graph->block());
   Run seen;
-  captured.line.graph = trace(graph, captured.line.inputs, seen);
-  captured.result = seen.result;
+  line.graph = trace(graph, line.inputs, seen);
   size_t tensors = 0;
-  for_each_tensor(captured.result, [&](const at::Tensor &) { ++tensors; });
-  if (tensors != captured.line.graph->outputs().size())
+  for_each_tensor(seen.result, [&](const at::Tensor &) { ++tensors; });
+  if (tensors != line.graph->outputs().size())
     throw NotCovered("its result is not made of tensors");
-  constants_to_inputs(*captured.line.graph, captured.line.inputs);
-  captured.line.constants.resize(captured.line.inputs.size(), true);
-  require_same_as(seen, captured.line);
-  return captured;
+  constants_to_inputs(*line.graph, line.inputs);
+  line.constants.resize(line.inputs.size(), true);
+  require_same_as(seen, line);
+  return {std::move(line), std::move(seen.result)};
 }
 
 StraightLine capture_again(const StraightLine &line) {

@@ -41,13 +41,9 @@ public:
       : OwnBug("in stage " + stage + " of inductor-like, repro-minify's own compiler: " + what) {}
 };
 
-struct Capture {
-  StraightLine line;
-  c10::IValue result; ///< what forward returned, in which the line's outputs take the places of the tensors
-};
-
-/// Throws NotCovered.
-Capture capture(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments);
+/// Returns also what forward returned, in which the line's outputs take the places of the tensors. Throws NotCovered.
+std::pair<StraightLine, c10::IValue> capture(const torch::jit::Module &module,
+                                             const std::vector<c10::IValue> &arguments);
 
 /// The names of the attributes that forward reads, in the order in which capture() takes them in.
 std::vector<std::string> attribute_names(const torch::jit::Module &module);

@@ -1,6 +1,6 @@
-#include "backends/inductor_like/repro_source.h"
+#include "backends/inductor_like/stages.h"
 
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_library.h"
 #include "core/escape.h"
 

@@ -1,17 +1,14 @@
 #include "backends/inductor_like/stages.h"
 
 #include "backends/inductor_like/capture.h"
+#include "program/graph.h"
 
 #include <torch/csrc/jit/api/compilation_unit.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <utility>
-#include <vector>
 
 namespace repro_minify::inductor_like {
 namespace {
-
-namespace jit = torch::jit;
 
 // After torch/_decomp/decompositions.py and torch/_refs/nn/functional of 2.13.0. One function for each operator, named
 // after it, with the operator's own arguments. `wide` is what 16-bit types (15 and 5 are bfloat16 and float16) are
@@ -250,7 +247,7 @@ const jit::CompilationUnit &functions() {
   return unit;
 }
 
-const char *decomposition_of(const jit::Node *node, const Observation &seen) {
+const char *decomposition_of(const Node *node, const Observation &seen) {
   for (const Decomposition &row : rows) {
     if (node->kind().toQualString() != std::string(row.kind) || !node->maybeSchema() ||
         node->schema().overload_name() != row.overload)
@@ -279,14 +276,14 @@ StraightLine decompose(const StraightLine &line) {
   const Observation seen = observe(line);
   StraightLine result = line;
   // All are looked up before any is replaced: what replaces an operand has not been observed.
-  std::vector<std::pair<jit::Node *, const char *>> found;
+  std::vector<std::pair<Node *, const char *>> found;
   for (auto *node : result.graph->nodes())
     if (const char *name = decomposition_of(node, seen))
       found.emplace_back(node, name);
   for (const auto &[node, name] : found) {
     const jit::WithInsertPoint guard(node);
     const auto graph = jit::toGraphFunction(functions().get_function(c10::QualifiedName(name))).graph();
-    jit::Value *made = jit::insertGraph(*node->owningGraph(), *graph, node->inputs()).at(0);
+    Value *made = jit::insertGraph(*node->owningGraph(), *graph, node->inputs()).at(0);
     if (has_other_strides_than_operands(node, seen)) // views that follow rely on those of eager
       made = node->owningGraph()->insert(c10::aten::contiguous, {made});
     node->output()->replaceAllUsesWith(made);

@@ -3,22 +3,18 @@
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
-#include <set>
 
 namespace repro_minify::inductor_like {
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
-bool is_plain_constant(const jit::Value *value) {
+bool is_plain_constant(const Value *value) {
   const auto *node = value->node();
   if (node->kind() == prim::ListConstruct)
     return std::all_of(node->inputs().begin(), node->inputs().end(), is_plain_constant);
   return node->kind() == prim::Constant;
 }
 
-bool depends_on_constants_alone(const jit::Node *node, const std::set<const jit::Value *> &constants) {
+bool depends_on_constants_alone(const Node *node, const std::set<const Value *> &constants) {
   if (node->isNondeterministic() || node->hasSideEffects() || node->kind() == prim::Constant)
     return false;
   const auto &inputs = node->inputs();
@@ -27,8 +23,8 @@ bool depends_on_constants_alone(const jit::Node *node, const std::set<const jit:
                      [&](const auto *value) { return constants.count(value) || is_plain_constant(value); });
 }
 
-std::set<const jit::Value *> constant_inputs(const StraightLine &line) {
-  std::set<const jit::Value *> constants;
+std::set<const Value *> constant_inputs(const StraightLine &line) {
+  std::set<const Value *> constants;
   for (size_t k = 0; k < line.inputs.size(); ++k)
     if (line.constants[k])
       constants.insert(line.graph->inputs()[k]);
@@ -36,7 +32,7 @@ std::set<const jit::Value *> constant_inputs(const StraightLine &line) {
 }
 
 /// True if the node rounds to 16 bits: a kernel that reads its result reads the unrounded operand instead.
-bool rounds(const jit::Node *node, const ObservedTensor &result, const Observation &seen) {
+bool rounds(const Node *node, const ObservedTensor &result, const Observation &seen) {
   const auto *source = node->inputs().empty() ? nullptr : seen.tensor(node->input(0));
   return source && source->dtype != result.dtype && c10::isFloatingType(source->dtype) &&
          c10::isReducedFloatingType(result.dtype);
@@ -44,8 +40,8 @@ bool rounds(const jit::Node *node, const ObservedTensor &result, const Observati
 
 } // namespace
 
-std::set<const jit::Value *> constant_values(const StraightLine &line) {
-  std::set<const jit::Value *> constants = constant_inputs(line);
+std::set<const Value *> constant_values(const StraightLine &line) {
+  std::set<const Value *> constants = constant_inputs(line);
   for (const auto *node : line.graph->nodes())
     if (depends_on_constants_alone(node, constants))
       constants.insert(node->outputs().begin(), node->outputs().end());
@@ -55,13 +51,13 @@ std::set<const jit::Value *> constant_values(const StraightLine &line) {
 StraightLine fold_constants(const StraightLine &line) {
   const Observation seen = observe(line);
   StraightLine result = line;
-  std::set<const jit::Value *> constants = constant_inputs(line);
+  std::set<const Value *> constants = constant_inputs(line);
   for (auto it = result.graph->nodes().begin(); it != result.graph->nodes().end();) {
-    jit::Node *node = *it++;
+    Node *node = *it++;
     const auto *tensor = node->outputs().size() == 1 ? seen.tensor(node->output()) : nullptr;
     if (!tensor || rounds(node, *tensor, seen) || !depends_on_constants_alone(node, constants))
       continue;
-    jit::Value *folded = result.graph->addInput()->setType(c10::TensorType::get());
+    Value *folded = result.graph->addInput()->setType(c10::TensorType::get());
     result.inputs.push_back(seen.constant(node->output()));
     result.constants.push_back(true);
     constants.insert(node->output()); // for the next one, which is looked up in what was observed

@@ -7,17 +7,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
 
 namespace repro_minify::inductor_like {
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
 /// The inputs that a node writes to, by its schema.
-std::vector<size_t> written_inputs(const jit::Node *node) {
+std::vector<size_t> written_inputs(const Node *node) {
   std::vector<size_t> written;
   const auto *schema = node->maybeSchema();
   if (!schema)
@@ -47,7 +42,7 @@ bool covers_its_storage(const ObservedTensor &tensor) {
 class Functionaliser {
 public:
   explicit Functionaliser(const StraightLine &line)
-      : line_(line), seen_(observe(line)), graph_(std::make_shared<jit::Graph>()) {}
+      : line_(line), seen_(observe(line)), graph_(std::make_shared<Graph>()) {}
 
   Functional run() {
     for (auto *input : line_.graph->inputs())
@@ -58,7 +53,7 @@ public:
     for (const auto *output : line_.graph->outputs())
       graph_->registerOutput(current(output));
     for (size_t k = 0; k < line_.inputs.size(); ++k)
-      if (const jit::Value *input = line_.graph->inputs()[k]; changed_.count(input)) {
+      if (const Value *input = line_.graph->inputs()[k]; changed_.count(input)) {
         result.updates.push_back({k, graph_->outputs().size()});
         graph_->registerOutput(current(input));
       }
@@ -67,7 +62,7 @@ public:
   }
 
 private:
-  void visit(jit::Node *node) {
+  void visit(Node *node) {
     const auto written = written_inputs(node);
     if (!written.empty()) {
       if (written.size() > 1 || written[0] != 0 || node->outputs().size() != 1)
@@ -76,14 +71,14 @@ private:
       return;
     }
     require_no_hidden_write(node);
-    jit::Node *copy = graph_->createClone(node, [&](jit::Value *value) { return current(value); });
+    Node *copy = graph_->createClone(node, [&](Value *value) { return current(value); });
     graph_->appendNode(copy);
     for (size_t k = 0; k < node->outputs().size(); ++k)
       define(node->outputs()[k], copy->outputs()[k]);
   }
 
   /// Normalisation in training writes to its running statistics, which its schema does not say.
-  void require_no_hidden_write(const jit::Node *node) const {
+  void require_no_hidden_write(const Node *node) const {
     static const auto writers = set_of_words("aten::batch_norm aten::instance_norm aten::native_batch_norm");
     if (writers.count(node->kind().toQualString()) == 0 || !seen_.constant(node->input(5)).isBool() ||
         !seen_.constant(node->input(5)).toBool())
@@ -93,46 +88,46 @@ private:
         throw NotCovered("running statistics are written to and read elsewhere");
   }
 
-  void define(const jit::Value *value, jit::Value *made) {
+  void define(const Value *value, Value *made) {
     now_[value] = made;
     if (const auto *tensor = seen_.tensor(value); tensor && tensor->storage)
       sharers_[tensor->storage].push_back(value);
   }
 
   /// The value of the new graph that holds what `value` holds now.
-  jit::Value *current(const jit::Value *value) {
+  Value *current(const Value *value) {
     const auto found = now_.find(value);
     if (found == now_.end())
       throw std::logic_error("a value is read before it is made");
     return found->second;
   }
 
-  void write(jit::Node *node) {
+  void write(Node *node) {
     static const std::set<std::string> metadata = {"aten::t_",       "aten::transpose_", "aten::unsqueeze_",
                                                    "aten::squeeze_", "aten::swapaxes_",  "aten::swapdims_",
                                                    "aten::resize_",  "aten::set_",       "aten::as_strided_",
                                                    "aten::detach_",  "aten::resize_as_"};
     if (metadata.count(node->kind().toQualString()))
       throw NotCovered(std::string(node->kind().toQualString()) + " changes a tensor's shape in place");
-    const jit::Value *target = node->input(0);
+    const Value *target = node->input(0);
     const auto *place = seen_.tensor(target);
     if (!place || !place->plain)
       throw NotCovered(std::string(node->kind().toQualString()) + " writes to a tensor that is not plain");
     if (const auto *source = node->inputs().size() > 1 ? seen_.tensor(node->input(1)) : nullptr;
         source && source->device != place->device && node->kind() == c10::Symbol::fromQualString("aten::copy_"))
       throw NotCovered("aten::copy_ copies from one device to another");
-    jit::Value *result = functional_twin(node, *place);
+    Value *result = functional_twin(node, *place);
     spread(*place, result);
     define(node->output(), result);
   }
 
   /// Makes the tensors that share memory with `place` read `result` from now on, or views of it.
-  void spread(const ObservedTensor &place, jit::Value *result) {
-    const std::vector<const jit::Value *> sharers = sharers_[place.storage];
+  void spread(const ObservedTensor &place, Value *result) {
+    const std::vector<const Value *> sharers = sharers_[place.storage];
     const bool alone = std::all_of(sharers.begin(), sharers.end(),
-                                   [&](const jit::Value *other) { return same_place(*seen_.tensor(other), place); });
-    jit::Value *base = alone ? nullptr : new_base(sharers, place, result);
-    for (const jit::Value *other : sharers) {
+                                   [&](const Value *other) { return same_place(*seen_.tensor(other), place); });
+    Value *base = alone ? nullptr : new_base(sharers, place, result);
+    for (const Value *other : sharers) {
       const ObservedTensor &view = *seen_.tensor(other);
       changed_.insert(other);
       now_[other] = same_place(view, place)
@@ -142,27 +137,26 @@ private:
   }
 
   /// The whole memory with the part that was written replaced.
-  jit::Value *new_base(const std::vector<const jit::Value *> &sharers, const ObservedTensor &place,
-                       jit::Value *result) {
-    const auto whole = std::find_if(sharers.begin(), sharers.end(), [&](const jit::Value *value) {
+  Value *new_base(const std::vector<const Value *> &sharers, const ObservedTensor &place, Value *result) {
+    const auto whole = std::find_if(sharers.begin(), sharers.end(), [&](const Value *value) {
       return covers_its_storage(*seen_.tensor(value)) && seen_.tensor(value)->dtype == place.dtype;
     });
-    const bool one_type = std::all_of(sharers.begin(), sharers.end(), [&](const jit::Value *value) {
+    const bool one_type = std::all_of(sharers.begin(), sharers.end(), [&](const Value *value) {
       return seen_.tensor(value)->plain && seen_.tensor(value)->dtype == place.dtype;
     });
     if (whole == sharers.end() || !one_type)
       throw NotCovered("memory is written through a view of a tensor that is not contiguous");
     if (covers_its_storage(place))
       return call("aten::contiguous", {result, number(0)});
-    jit::Value *old = call("aten::contiguous", {current(*whole), number(0)});
+    Value *old = call("aten::contiguous", {current(*whole), number(0)});
     return call("aten::as_strided_scatter",
                 {old, result, list(place.sizes), list(place.strides), number(place.offset)});
   }
 
   /// The value that the node writes, computed without writing; of the type and shape of what it writes to.
-  jit::Value *functional_twin(jit::Node *node, const ObservedTensor &place) {
+  Value *functional_twin(Node *node, const ObservedTensor &place) {
     const std::string name = node->kind().toQualString();
-    std::vector<jit::Value *> inputs;
+    std::vector<Value *> inputs;
     for (auto *input : node->inputs())
       inputs.push_back(current(input));
     if (name == "aten::copy_")
@@ -178,14 +172,14 @@ private:
     return typed(call(name.substr(0, name.size() - 1), inputs), place.dtype);
   }
 
-  jit::Value *typed(jit::Value *value, at::ScalarType dtype) {
+  Value *typed(Value *value, at::ScalarType dtype) {
     return call("aten::to", {value, number(static_cast<int64_t>(dtype)), no(), no(), none()});
   }
 
   /// A node of the overload that takes these inputs, its other arguments by default.
-  jit::Value *call(const std::string &name, const std::vector<jit::Value *> &inputs) {
+  Value *call(const std::string &name, const std::vector<Value *> &inputs) {
     const auto symbol = c10::Symbol::fromQualString(name);
-    jit::Node *node = graph_->create(symbol, 1);
+    Node *node = graph_->create(symbol, 1);
     for (auto *input : inputs)
       node->addInput(input);
     graph_->appendNode(node);
@@ -197,7 +191,7 @@ private:
   }
 
   /// Appends the defaults of the first overload that then fits.
-  bool fill_defaults(jit::Node *node) {
+  bool fill_defaults(Node *node) {
     const size_t given = node->inputs().size();
     for (const auto &candidate : jit::getAllOperatorsFor(node->kind())) {
       const auto &arguments = candidate->schema().arguments();
@@ -216,17 +210,17 @@ private:
     return false;
   }
 
-  jit::Value *list(const std::vector<int64_t> &numbers) { return graph_->insertConstant(numbers); }
-  jit::Value *number(int64_t value) { return graph_->insertConstant(value); }
-  jit::Value *no() { return graph_->insertConstant(false); }
-  jit::Value *none() { return graph_->insertConstant(c10::IValue()); }
+  Value *list(const std::vector<int64_t> &numbers) { return graph_->insertConstant(numbers); }
+  Value *number(int64_t value) { return graph_->insertConstant(value); }
+  Value *no() { return graph_->insertConstant(false); }
+  Value *none() { return graph_->insertConstant(c10::IValue()); }
 
   const StraightLine &line_;
   const Observation seen_;
   GraphPtr graph_;
-  std::map<const jit::Value *, jit::Value *> now_;
-  std::map<const void *, std::vector<const jit::Value *>> sharers_; ///< in the order they were made
-  std::set<const jit::Value *> changed_;
+  std::map<const Value *, Value *> now_;
+  std::map<const void *, std::vector<const Value *>> sharers_; ///< in the order they were made
+  std::set<const Value *> changed_;
 };
 
 } // namespace

@@ -4,7 +4,6 @@
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/kernel_library.h"
 #include "backends/inductor_like/plan.h"
-#include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "core/no_answer.h"
 #include "core/programs.h"
@@ -25,7 +24,6 @@
 namespace repro_minify {
 namespace {
 
-namespace jit = torch::jit;
 using namespace inductor_like;
 
 /// True if the kernels of a repro compile, or if the compiler cannot do its work for now: the kernels are not to blame,
@@ -129,7 +127,7 @@ private:
     std::vector<c10::IValue> inputs = program_->line.inputs;
     std::copy(arguments.begin(), arguments.end(), inputs.begin());
     const auto outputs = run(program_->plan, launch_, inputs);
-    for (const InputUpdate &update : program_->updates)
+    for (const Functional::Update &update : program_->updates)
       inputs[update.input].toTensor().copy_(outputs[update.output].toTensor());
     std::vector<at::Tensor> tensors;
     for (size_t k = 0; k < outputs.size() - program_->updates.size(); ++k)

@@ -99,7 +99,7 @@ private:
   /// True if no result depends on how many elements are computed at a time. (A sum along a row does.)
   bool has_free_order() const {
     const auto folds = std::count_if(kernel_.outputs.begin(), kernel_.outputs.end(),
-                                     [](const KernelOutput &output) { return output.fold != Fold::None; });
+                                     [](const Kernel::Output &output) { return output.fold != Fold::None; });
     const auto columns = std::count_if(body_.statements().begin(), body_.statements().end(),
                                        [](const Statement &statement) { return statement.columns != nullptr; });
     return folds == columns;
@@ -152,7 +152,7 @@ private:
     return body;
   }
 
-  static std::string reduced(Body &body, const KernelOutput &output, const std::vector<Index> &at,
+  static std::string reduced(Body &body, const Kernel::Output &output, const std::vector<Index> &at,
                              const Loops &columns) {
     if (output.fold == Fold::Mean || output.fold == Fold::Squares)
       return moments(body, output, at);
@@ -183,11 +183,11 @@ private:
     return total;
   }
 
-  static bool is_wide(const KernelOutput &output) {
+  static bool is_wide(const Kernel::Output &output) {
     return output.fold == Fold::Sum && output.accumulator == Element::Float32;
   }
 
-  static std::string sum_type(const KernelOutput &output) {
+  static std::string sum_type(const Kernel::Output &output) {
     return is_wide(output) ? "double" : storage_type(output.accumulator);
   }
 
@@ -206,7 +206,7 @@ private:
   }
 
   /// Row by row; gives the body of the loop over a row.
-  static Body fold_columns(Body &body, const KernelOutput &output, const Loops &rows, const std::string &sum,
+  static Body fold_columns(Body &body, const Kernel::Output &output, const Loops &rows, const std::string &sum,
                            const std::function<Body(const Loops &, std::string &)> &make_inner) {
     auto columns = std::make_shared<ColumnFold>();
     const Loops merged =
@@ -224,7 +224,7 @@ private:
   }
 
   /// One number after the other; the loop over the last of the folded dimensions is vectorised.
-  static void fold_row(Body &body, const Body &inner, const KernelOutput &output, const Loops &rows,
+  static void fold_row(Body &body, const Body &inner, const Kernel::Output &output, const Loops &rows,
                        const std::string &sum, const std::string &value) {
     const std::string type = sum_type(output);
     std::ostringstream out;
@@ -241,7 +241,7 @@ private:
 
   /// Mean and squared differences need the numbers in a row: they are given as a function of their position in it. Both
   /// are computed together; the second call finds them there.
-  static std::string moments(Body &body, const KernelOutput &output, std::vector<Index> at) {
+  static std::string moments(Body &body, const Kernel::Output &output, std::vector<Index> at) {
     const std::string type = storage_type(output.accumulator), position = "r";
     const int64_t count = product(output.folded);
     const auto inside = unflatten(Index::variable(position, count), output.folded);
@@ -279,7 +279,7 @@ private:
   }
 
   /// The last of the loops, in blocks whose partial results are folded in turn.
-  static void innermost(std::ostream &out, const Body &inner, const KernelOutput &output, const Loops &loops,
+  static void innermost(std::ostream &out, const Body &inner, const Kernel::Output &output, const Loops &loops,
                         const std::string &sum, const std::string &value) {
     const std::string type = storage_type(output.accumulator);
     const std::string name = loops.groups.empty() ? sum + "r" : loops.name(loops.groups.back());

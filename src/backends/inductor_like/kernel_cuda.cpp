@@ -1,4 +1,3 @@
-#include "backends/inductor_like/kernel_cuda.h"
 
 #include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_body.h"
@@ -75,7 +74,7 @@ public:
 
 private:
   static bool has_long_rows(const Kernel &kernel) {
-    return std::any_of(kernel.outputs.begin(), kernel.outputs.end(), [](const KernelOutput &output) {
+    return std::any_of(kernel.outputs.begin(), kernel.outputs.end(), [](const Kernel::Output &output) {
       return output.fold != Fold::None && product(output.folded) > longest_row_of_a_thread;
     });
   }
@@ -85,7 +84,7 @@ private:
     const auto &places = body_.places();
     return product(kernel_.sizes) <= most_in_int &&
            std::all_of(kernel_.outputs.begin(), kernel_.outputs.end(),
-                       [](const KernelOutput &output) { return product(output.folded) <= most_in_int; }) &&
+                       [](const Kernel::Output &output) { return product(output.folded) <= most_in_int; }) &&
            std::all_of(places.begin(), places.end(),
                        [](const Index &place) { return place.largest_on_the_way() <= most_in_int; });
   }
@@ -114,15 +113,15 @@ private:
     return body;
   }
 
-  std::string reduced(Body &body, const KernelOutput &output, const std::vector<Index> &at) const {
+  std::string reduced(Body &body, const Kernel::Output &output, const std::vector<Index> &at) const {
     const bool moments = output.fold == Fold::Mean || output.fold == Fold::Squares;
     return moments ? moment(body, output, at) : folded_row(body, output, at);
   }
 
   /// In two passes over the row: the mean, and then the squared differences from it.
-  std::string moment(Body &body, const KernelOutput &output, const std::vector<Index> &at) const {
+  std::string moment(Body &body, const Kernel::Output &output, const std::vector<Index> &at) const {
     const std::string type = storage_type(output.accumulator), count = std::to_string(product(output.folded));
-    KernelOutput sum = output;
+    Kernel::Output sum = output;
     sum.fold = Fold::Sum;
     std::string mean = body.local(type, folded_row(body, sum, at) + " / " + type + "(" + count + ")");
     if (output.fold == Fold::Mean)
@@ -136,7 +135,7 @@ private:
   }
 
   /// The name of what all of the row folds to.
-  std::string folded_row(Body &body, const KernelOutput &output, const std::vector<Index> &at) const {
+  std::string folded_row(Body &body, const Kernel::Output &output, const std::vector<Index> &at) const {
     const std::string sum = body.sum_name(), row = sum + "r", part = sum + "p";
     const std::string type = storage_type(output.accumulator);
     std::string value;
@@ -157,7 +156,7 @@ private:
   }
 
   /// One thread's part of the row. A long one is collected in pieces, which keeps a long sum accurate.
-  void collect(Body &body, const Body &inner, const KernelOutput &output, const Loops &loops, const std::string &sum,
+  void collect(Body &body, const Body &inner, const Kernel::Output &output, const Loops &loops, const std::string &sum,
                const std::string &value) const {
     const std::string type = storage_type(output.accumulator), row = sum + "r", part = sum + "p", piece = sum + "q";
     const int64_t length = product(output.folded), step = by_block_ ? cuda_threads : 1;

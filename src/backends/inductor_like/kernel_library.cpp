@@ -30,8 +30,6 @@
 namespace repro_minify {
 namespace {
 
-namespace fs = std::filesystem;
-
 int run(const std::vector<std::string> &words, const fs::path &output) {
   return exit_code_of(wait_for_program(start_program({.words = words, .output = output})));
 }

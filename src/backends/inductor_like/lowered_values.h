@@ -72,7 +72,7 @@ protected:
     return static_cast<int>(plan_.slots.size()) - 1;
   }
 
-  bool holds_tensors(const torch::jit::Value *value) const {
+  bool holds_tensors(const Value *value) const {
     bool found = false;
     for_each_tensor(seen_.constant(value), [&](const at::Tensor &) { found = true; });
     return found;
@@ -84,14 +84,14 @@ protected:
   }
 
   /// True if a kernel can read it.
-  bool has_elements(const torch::jit::Value *value) const {
+  bool has_elements(const Value *value) const {
     const auto *tensor = seen_.tensor(value);
     return tensor && is_for_kernels(*tensor) &&
            std::none_of(tensor->strides.begin(), tensor->strides.end(), [](int64_t stride) { return stride < 0; });
   }
 
   /// The elements of a value as an expression: its own, or loads from memory.
-  Lazy elements(torch::jit::Value *value) {
+  Lazy elements(Value *value) {
     if (const auto found = lazy_.find(value); found != lazy_.end())
       return found->second;
     const ObservedTensor &tensor = *seen_.tensor(value);
@@ -110,7 +110,7 @@ protected:
   }
 
   /// Computes the output in a kernel, and gives loads from it.
-  Lazy computed(KernelOutput output, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
+  Lazy computed(Kernel::Output output, const std::vector<int64_t> &sizes, at::ScalarType dtype) {
     const int slot = new_slot();
     output.buffer = {slot, *element_of(dtype)};
     plan_.layouts[static_cast<size_t>(slot)] = {dtype, sizes, contiguous_strides(sizes)};
@@ -119,11 +119,11 @@ protected:
   }
 
   Lazy in_memory(const Lazy &lazy) {
-    return computed(KernelOutput{{}, lazy.load, Fold::None, {}, Element::Float32}, lazy.sizes, lazy.dtype);
+    return computed(Kernel::Output{{}, lazy.load, Fold::None, {}, Element::Float32}, lazy.sizes, lazy.dtype);
   }
 
   /// Adds an output to the last kernel that it fits, or to a new one.
-  void schedule(KernelOutput output, const std::vector<int64_t> &sizes) {
+  void schedule(Kernel::Output output, const std::vector<int64_t> &sizes) {
     const int slot = output.buffer.id;
     const std::set<int> needed = reads({sizes, {output}});
     for (size_t k = plan_.steps.size(); options_.fuse && k-- > 0;) {
@@ -147,8 +147,8 @@ protected:
     plan_.steps.emplace_back(KernelStep{"", {sizes, {std::move(output)}}, {}});
   }
 
-  void compute_once_if_worth_it(torch::jit::Node *node) {
-    torch::jit::Value *value = node->output();
+  void compute_once_if_worth_it(Node *node) {
+    Value *value = node->output();
     if (views_.count(value))
       return;
     if (!options_.fuse) {
@@ -172,7 +172,7 @@ protected:
   }
 
   /// The slot that holds the value as ATen would, computing it if it is an expression.
-  int slot_of(torch::jit::Value *value) {
+  int slot_of(Value *value) {
     if (const auto found = slots_.find(value); found != slots_.end())
       return found->second;
     if (constants_.count(value))
@@ -180,7 +180,7 @@ protected:
     if (const auto view = views_.find(value); view != views_.end())
       return aten_view(view->second);
     if (const auto lazy = lazy_.find(value); lazy != lazy_.end()) {
-      KernelOutput output{{}, lazy->second.load, Fold::None, {}, Element::Float32};
+      Kernel::Output output{{}, lazy->second.load, Fold::None, {}, Element::Float32};
       const Loader loads = computed(std::move(output), lazy->second.sizes, lazy->second.dtype).load;
       const int slot = static_cast<int>(plan_.slots.size()) - 1;
       slots_[value] = slot;
@@ -193,7 +193,7 @@ protected:
 
   /// The slot of a value that ATen reads, or that the program returns: a kernel's tensor has the strides of eager
   /// there.
-  int slot_as_in_eager(torch::jit::Value *value) {
+  int slot_as_in_eager(Value *value) {
     const int slot = slot_of(value);
     if (const ObservedTensor *seen = seen_.tensor(value); seen && is_dense_in_another_order(*seen))
       plan_.strides_of_eager[slot] = seen->strides;
@@ -202,7 +202,7 @@ protected:
 
   /// Returns a slot with the observed value, which is the same in each run. Fused expressions go on with the unrounded
   /// value where that was rounded to 16 bits.
-  int constant_slot(torch::jit::Value *value) {
+  int constant_slot(Value *value) {
     const int slot = new_slot();
     plan_.slots[static_cast<size_t>(slot)] = seen_.constant(value);
     slots_[value] = slot;
@@ -213,9 +213,9 @@ protected:
   }
 
   /// Constants, and lists and tuples of what has slots.
-  int made(torch::jit::Value *value) {
-    torch::jit::Node *node = value->node();
-    if (node->kind() != torch::jit::prim::Constant && holds_tensors(value)) {
+  int made(Value *value) {
+    Node *node = value->node();
+    if (node->kind() != prim::Constant && holds_tensors(value)) {
       aten(node);
       return slots_.at(value);
     }
@@ -225,23 +225,23 @@ protected:
     return slot;
   }
 
-  int aten_view(torch::jit::Node *node) {
+  int aten_view(Node *node) {
     aten(node);
     return slots_.at(node->output());
   }
 
   /// Throws NotCovered where ATen would look at the memory around a tensor that a kernel makes, which has none.
-  void require_own_memory(const torch::jit::Node *node) const {
+  void require_own_memory(const Node *node) const {
     if (node->kind() != torch::jit::aten::as_strided)
       return;
-    const torch::jit::Value *source = node->input(0);
+    const Value *source = node->input(0);
     const bool is_of_kernel = lazy_.contains(source) && !views_.contains(source) && !slots_.contains(source);
     const ObservedTensor &tensor = *seen_.tensor(source);
     if (is_of_kernel && (tensor.offset != 0 || tensor.storage_elements != product(tensor.sizes)))
       throw NotCovered("aten::as_strided sees the memory around a tensor that a kernel makes");
   }
 
-  void aten(torch::jit::Node *node) {
+  void aten(Node *node) {
     require_own_memory(node);
     AtenStep step{node, {}, {}};
     for (auto *input : node->inputs())
@@ -263,11 +263,11 @@ protected:
   const LoweringOptions &options_;
   const Observation seen_;
   Plan plan_;
-  std::set<const torch::jit::Value *> constants_; ///< what depends on constants alone
-  std::map<const torch::jit::Value *, Lazy> lazy_;
-  std::map<const torch::jit::Value *, int> slots_;
+  std::set<const Value *> constants_; ///< what depends on constants alone
+  std::map<const Value *, Lazy> lazy_;
+  std::map<const Value *, int> slots_;
   /// Expressions that ATen can have as a view of their source.
-  std::map<const torch::jit::Value *, torch::jit::Node *> views_;
+  std::map<const Value *, Node *> views_;
   std::vector<int> made_at_; ///< step that makes each slot; -1: there from the start
 };
 
@@ -275,10 +275,10 @@ protected:
 
 /// Returns the view of `source`; nothing for a node that is no view or not in the table. `result` is what the output
 /// looked like when it was observed.
-std::optional<Lazy> view_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen,
+std::optional<Lazy> view_of(const Node *node, const Lazy &source, const Observation &seen,
                             const ObservedTensor &result);
 
 /// The parts that chunk, split and unbind give; empty for any other node.
-std::vector<Lazy> parts_of(const torch::jit::Node *node, const Lazy &source, const Observation &seen);
+std::vector<Lazy> parts_of(const Node *node, const Lazy &source, const Observation &seen);
 
 } // namespace repro_minify::inductor_like

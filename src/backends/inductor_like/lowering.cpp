@@ -1,25 +1,17 @@
 #include "backends/inductor_like/lowered_values.h"
 
 #include "backends/inductor_like/kernel_strips.h"
-#include "backends/inductor_like/pointwise.h"
 
 #include <ATen/Version.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/result_type.h>
 
-#include <algorithm>
-#include <map>
-#include <set>
-
 namespace repro_minify::inductor_like {
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
 /// The CUDA device of the first tensor that is on one: the CPU's are beside it for a while only, or numbers.
 c10::Device device_of_kernels(const StraightLine &line, const Observation &seen) {
-  const auto device_of = [&](const jit::Value *value) {
+  const auto device_of = [&](const Value *value) {
     const ObservedTensor *tensor = seen.tensor(value);
     return tensor && tensor->plain ? tensor->device : c10::Device(c10::kCPU);
   };
@@ -58,7 +50,7 @@ public:
 private:
   // Nodes.
 
-  void visit(jit::Node *node) {
+  void visit(Node *node) {
     if (node->kind() == prim::Constant || node->kind() == prim::ListConstruct || node->kind() == prim::TupleConstruct)
       return; // made where they are needed
     if (!node->outputs().empty() && std::none_of(node->outputs().begin(), node->outputs().end(),
@@ -77,7 +69,7 @@ private:
     aten(node);
   }
 
-  std::optional<Lazy> lowered(jit::Node *node) {
+  std::optional<Lazy> lowered(Node *node) {
     const ObservedTensor &result = *seen_.tensor(node->output());
     if (!is_for_kernels(result))
       return std::nullopt;
@@ -95,7 +87,7 @@ private:
     return pointwise(node, result);
   }
 
-  std::optional<Lazy> view(jit::Node *node, const ObservedTensor &result) {
+  std::optional<Lazy> view(Node *node, const ObservedTensor &result) {
     if (node->inputs().empty() || !has_elements(node->input(0)))
       return std::nullopt;
     // A view of a tensor that is neither an expression nor in memory yet is ATen's own.
@@ -108,7 +100,7 @@ private:
   }
 
   /// Operators that give the same elements, of another type perhaps, in memory of their own.
-  std::optional<Lazy> copy(jit::Node *node, const ObservedTensor &result) {
+  std::optional<Lazy> copy(Node *node, const ObservedTensor &result) {
     static const std::set<std::string> names = {
         "aten::to",      "aten::_to_copy",        "aten::type_as",       "aten::clone",     "aten::contiguous",
         "aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::lift_fresh"};
@@ -121,7 +113,7 @@ private:
     return rounded(cast(elements(node->input(0)), result.dtype));
   }
 
-  std::optional<Lazy> filled(jit::Node *node, const ObservedTensor &result) {
+  std::optional<Lazy> filled(Node *node, const ObservedTensor &result) {
     const std::string kind = node->kind().toQualString();
     c10::Scalar value;
     if (kind == "aten::zeros_like" || kind == "aten::zeros" || kind == "aten::new_zeros")
@@ -147,7 +139,7 @@ private:
     bool condition = false;
   };
 
-  std::optional<Lazy> pointwise(jit::Node *node, const ObservedTensor &result) {
+  std::optional<Lazy> pointwise(Node *node, const ObservedTensor &result) {
     const Element compute = compute_of(node, *element_of(result.dtype));
     const auto rule = pointwise_rule(node, seen_, compute);
     if (!rule)
@@ -182,7 +174,7 @@ private:
 
   /// How many elements ATen computes two vectors at a time, where it does so from the first to the last: contiguous
   /// operands of the result's size.
-  int64_t in_full_loops(const jit::Node *node, const ObservedTensor &result) const {
+  int64_t in_full_loops(const Node *node, const ObservedTensor &result) const {
     const int64_t count = product(result.sizes);
     if (plan_.device.is_cuda())
       return count;
@@ -213,7 +205,7 @@ private:
   }
 
   /// Returns the type that the operands of a comparison promote to; for anything else the type of the result.
-  Element compute_of(const jit::Node *node, Element result) const {
+  Element compute_of(const Node *node, Element result) const {
     if (result != Element::Bool)
       return result;
     at::native::ResultTypeState state = {};
@@ -227,7 +219,7 @@ private:
     return element_of(at::native::result_type(state)).value_or(result);
   }
 
-  std::optional<Operand> operand_of(jit::Value *value, const std::vector<int64_t> &sizes) {
+  std::optional<Operand> operand_of(Value *value, const std::vector<int64_t> &sizes) {
     const c10::IValue &found = seen_.constant(value);
     Operand operand;
     if (is_number_beside_cuda(value)) {
@@ -249,7 +241,7 @@ private:
 
   /// A constant on the CPU, without dimensions, for kernels on CUDA: traced programs have their numbers so. (Not one
   /// that a run could change: it would have to be read in each.)
-  bool is_number_beside_cuda(const jit::Value *value) const {
+  bool is_number_beside_cuda(const Value *value) const {
     const ObservedTensor *tensor = seen_.tensor(value);
     return plan_.device.is_cuda() && tensor && tensor->plain && tensor->device.is_cpu() && tensor->sizes.empty() &&
            element_of(tensor->dtype) && value->node()->kind() == prim::Param && line_.constants.at(value->offset());
@@ -280,7 +272,7 @@ private:
 
   // Reductions.
 
-  std::optional<Lazy> reduction(jit::Node *node, const ObservedTensor &result) {
+  std::optional<Lazy> reduction(Node *node, const ObservedTensor &result) {
     const auto rule = reduction_rule(node);
     if (!rule || !has_elements(node->input(0)))
       return std::nullopt;
@@ -297,7 +289,7 @@ private:
         rule->fold == Fold::Any || rule->fold == Fold::All ? Element::Bool : compute_element(out);
     if (out == Element::UInt8 && (rule->fold == Fold::Any || rule->fold == Fold::All))
       return std::nullopt;
-    KernelOutput output;
+    Kernel::Output output;
     output.fold = rule->fold;
     if (out == Element::Bool && output.fold == Fold::Sum)
       output.fold = Fold::Any; // a sum of bools by "+=" may be one of their last bits
@@ -323,7 +315,7 @@ private:
   }
 
   /// Lowers mean and reciprocal standard deviation of native_layer_norm; false where its first output is read too.
-  bool row_statistics(jit::Node *node) {
+  bool row_statistics(Node *node) {
     if (node->kind() != c10::Symbol::fromQualString("aten::native_layer_norm") || node->output(0)->hasUses() ||
         !options_.reductions || !has_elements(node->input(0)))
       return false;
@@ -356,7 +348,7 @@ private:
   }
 
   /// chunk, split and unbind of an expression, and what takes their lists apart.
-  bool unpack(jit::Node *node) {
+  bool unpack(Node *node) {
     if (node->kind() == prim::ListUnpack) {
       const auto found = parts_.find(node->input());
       if (found == parts_.end())
@@ -377,7 +369,7 @@ private:
     return true;
   }
 
-  std::map<const jit::Value *, std::vector<Lazy>> parts_; ///< of a list of expressions
+  std::map<const Value *, std::vector<Lazy>> parts_; ///< of a list of expressions
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "backends/inductor_like/plan.h"
 
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_library.h"
 
 #include <ATen/ATen.h>
@@ -11,8 +11,6 @@
 
 namespace repro_minify::inductor_like {
 namespace {
-
-namespace jit = torch::jit;
 
 struct TypePair {
   at::ScalarType dtype;
@@ -25,7 +23,7 @@ constexpr TypePair types[] = {{at::kBool, Element::Bool},     {at::kByte, Elemen
                               {at::kFloat, Element::Float32}, {at::kDouble, Element::Float64}};
 
 /// The tensor as the kernel was written for.
-at::Tensor laid_out(const at::Tensor &tensor, const StridedShape &layout) {
+at::Tensor laid_out(const at::Tensor &tensor, const Plan::Layout &layout) {
   if (tensor.strides() == layout.strides || tensor.numel() == 0)
     return tensor;
   at::Tensor copy = at::empty_strided(layout.sizes, layout.strides, tensor.options());
@@ -37,7 +35,7 @@ void run_kernel(const KernelStep &step, const Plan &plan, const Launch &launch, 
   for (const auto &output : step.kernel.outputs) {
     if (!output.is_read)
       continue;
-    const StridedShape &layout = plan.layouts[static_cast<size_t>(output.buffer.id)];
+    const Plan::Layout &layout = plan.layouts[static_cast<size_t>(output.buffer.id)];
     slots[static_cast<size_t>(output.buffer.id)] =
         at::empty(layout.sizes, at::TensorOptions(layout.dtype).device(plan.device));
     made.insert(output.buffer.id);
@@ -56,7 +54,7 @@ void run_kernel(const KernelStep &step, const Plan &plan, const Launch &launch, 
   for (const int id : made)
     if (const auto strides = plan.strides_of_eager.find(id); strides != plan.strides_of_eager.end()) {
       c10::IValue &slot = slots[static_cast<size_t>(id)];
-      const StridedShape &layout = plan.layouts[static_cast<size_t>(id)];
+      const Plan::Layout &layout = plan.layouts[static_cast<size_t>(id)];
       slot = laid_out(slot.toTensor(), {layout.dtype, layout.sizes, strides->second});
     }
 }

@@ -15,14 +15,8 @@ namespace repro_minify::inductor_like {
 
 /// One operator, as ATen has it.
 struct AtenStep {
-  torch::jit::Node *node = nullptr;
+  Node *node = nullptr;
   std::vector<int> inputs, outputs; ///< slots
-};
-
-/// A tensor as a kernel reads it: one that has other strides when it comes is copied first.
-struct StridedShape {
-  at::ScalarType dtype = at::kFloat;
-  std::vector<int64_t> sizes, strides;
 };
 
 struct KernelStep {
@@ -35,12 +29,17 @@ struct KernelStep {
 using Step = std::variant<AtenStep, KernelStep>;
 
 struct Plan {
+  /// A tensor as a kernel reads it: one that has other strides when it comes is copied first.
+  struct Layout {
+    at::ScalarType dtype = at::kFloat;
+    std::vector<int64_t> sizes, strides;
+  };
   GraphPtr graph; ///< keeps the nodes alive
   /// Where all its kernels run, and what they read and make lies.
   c10::Device device = c10::kCPU;
   std::vector<Step> steps;
-  std::vector<c10::IValue> slots;    ///< with the constants in their places
-  std::vector<StridedShape> layouts; ///< of each slot that a kernel reads or makes
+  std::vector<c10::IValue> slots; ///< with the constants in their places
+  std::vector<Layout> layouts;    ///< of each slot that a kernel reads or makes
   /// The strides of eager, by slot, where a kernel makes the tensor in another order. Views that the program takes of
   /// it rely on them, so that it is copied once it is made.
   std::map<int, std::vector<int64_t>> strides_of_eager;

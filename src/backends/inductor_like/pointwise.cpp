@@ -4,12 +4,9 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 
 namespace repro_minify::inductor_like {
 namespace {
-
-namespace jit = torch::jit;
 
 struct Simple {
   const char *floating; ///< expression for floating types; empty: not covered
@@ -99,11 +96,11 @@ std::vector<size_t> first(size_t count) {
   return inputs;
 }
 
-bool is_none(const jit::Node *node, size_t input, const Observation &seen) {
+bool is_none(const Node *node, size_t input, const Observation &seen) {
   return seen.constant(node->input(input)).isNone();
 }
 
-std::optional<double> number(const jit::Node *node, size_t input, const Observation &seen) {
+std::optional<double> number(const Node *node, size_t input, const Observation &seen) {
   const c10::IValue &value = seen.constant(node->input(input));
   if (value.isDouble() || value.isInt() || value.isBool())
     return value.toScalar().toDouble();
@@ -111,7 +108,7 @@ std::optional<double> number(const jit::Node *node, size_t input, const Observat
 }
 
 /// add, sub and rsub: the third operand scales the one that is added.
-PointwiseRule added(const jit::Node *node, const Observation &seen, const std::string &kind) {
+PointwiseRule added(const Node *node, const Observation &seen, const std::string &kind) {
   const bool reversed = kind == "aten::rsub";
   const std::string sign = kind == "aten::add" ? " + " : " - ";
   const std::string kept = reversed ? "$1" : "$0", moved = reversed ? "$0" : "$1";
@@ -120,7 +117,7 @@ PointwiseRule added(const jit::Node *node, const Observation &seen, const std::s
   return {kept + sign + "$2 * " + moved, Operands::Result, {0, 1, 2}};
 }
 
-std::optional<PointwiseRule> divided(const jit::Node *node, const Observation &seen, bool floating) {
+std::optional<PointwiseRule> divided(const Node *node, const Observation &seen, bool floating) {
   const std::string mode =
       node->inputs().size() < 3 || is_none(node, 2, seen) ? "" : seen.constant(node->input(2)).toStringRef();
   if (mode == "floor")
@@ -134,7 +131,7 @@ std::optional<PointwiseRule> divided(const jit::Node *node, const Observation &s
   return PointwiseRule{"$0 / $1", Operands::Result, {0, 1}};
 }
 
-std::optional<PointwiseRule> raised(const jit::Node *node, const Observation &seen, bool floating) {
+std::optional<PointwiseRule> raised(const Node *node, const Observation &seen, bool floating) {
   const auto exponent = number(node, 1, seen);
   if (exponent == 1.0)
     return PointwiseRule{"$0", Operands::Result, {0}};
@@ -149,7 +146,7 @@ std::optional<PointwiseRule> raised(const jit::Node *node, const Observation &se
 
 /// Where an element is the bound but for the sign of a zero, eager keeps it if the bound is a number, and takes the
 /// bound if that is a tensor; largest_of() and smallest_of() take their last operand.
-PointwiseRule clamped(const jit::Node *node, const Observation &seen) {
+PointwiseRule clamped(const Node *node, const Observation &seen) {
   PointwiseRule rule{"$0", Operands::Result, {0}};
   const auto bound = [&](size_t input, const std::string &function) {
     const std::string limit = "$" + std::to_string(rule.inputs.size());
@@ -165,13 +162,13 @@ PointwiseRule clamped(const jit::Node *node, const Observation &seen) {
   return rule;
 }
 
-PointwiseRule scaled_product(const jit::Node *node, const Observation &seen, const std::string &operation) {
+PointwiseRule scaled_product(const Node *node, const Observation &seen, const std::string &operation) {
   if (number(node, 3, seen) == 1.0)
     return {"$0 + $1 " + operation + " $2", Operands::Result, {0, 1, 2}};
   return {"$0 + $3 * $1 " + operation + " $2", Operands::Result, {0, 1, 2, 3}};
 }
 
-PointwiseRule gelu(const jit::Node *node, const Observation &seen) {
+PointwiseRule gelu(const Node *node, const Observation &seen) {
   if (seen.constant(node->input(1)).toStringRef() == "tanh")
     return {"T(0.5) * $0 * (T(1) + @looped_tanh(#, T(0.7978845608028654) * @fma(T(0.044715), $0 * $0 * $0, $0)))",
             Operands::Result,
@@ -179,12 +176,12 @@ PointwiseRule gelu(const jit::Node *node, const Observation &seen) {
   return {"$0 * T(0.5) * (T(1) + @vectorized_erf($0 * T(0.7071067811865476)))", Operands::Result, {0}};
 }
 
-bool has_overload(const jit::Node *node, const std::string &name) {
+bool has_overload(const Node *node, const std::string &name) {
   return node->maybeSchema() && node->schema().overload_name() == name;
 }
 
 /// Those whose expression depends on their arguments.
-std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::string &kind, const Observation &seen,
+std::optional<PointwiseRule> special_rule(const Node *node, const std::string &kind, const Observation &seen,
                                           bool floating) {
   if (kind == "aten::add" || kind == "aten::sub" || kind == "aten::rsub")
     return node->inputs().size() < 3
@@ -226,7 +223,7 @@ std::optional<PointwiseRule> special_rule(const jit::Node *node, const std::stri
 
 } // namespace
 
-std::optional<PointwiseRule> pointwise_rule(const jit::Node *node, const Observation &seen, Element compute) {
+std::optional<PointwiseRule> pointwise_rule(const Node *node, const Observation &seen, Element compute) {
   const std::string kind = node->kind().toQualString();
   const bool floating = is_floating(compute);
   if (const auto special = special_rule(node, kind, seen, floating))
@@ -283,7 +280,7 @@ std::string filled_in(const std::string &expression, const std::vector<std::stri
   return text;
 }
 
-bool is_heavy(const jit::Node *node) {
+bool is_heavy(const Node *node) {
   const auto found = simple_operators.find(node->kind().toQualString());
   return (found != simple_operators.end() && std::string(found->second.floating).find('@') != std::string::npos &&
           found->first != "aten::abs" && found->first != "aten::floor" && found->first != "aten::ceil" &&
@@ -292,7 +289,7 @@ bool is_heavy(const jit::Node *node) {
          node->kind().toQualString() == std::string("aten::gelu");
 }
 
-std::optional<ReductionRule> reduction_rule(const torch::jit::Node *node) {
+std::optional<ReductionRule> reduction_rule(const Node *node) {
   static const std::map<std::string, ReductionRule> table = {
       {"aten::sum", {Fold::Sum, 0, false}},      {"aten::sum.dim_IntList", {Fold::Sum, 1, false}},
       {"aten::mean", {Fold::Sum, 0, true}},      {"aten::mean.dim", {Fold::Sum, 1, true}},
@@ -308,8 +305,7 @@ std::optional<ReductionRule> reduction_rule(const torch::jit::Node *node) {
   return found == table.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<bool> reduced_dims(const torch::jit::Node *node, const ReductionRule &rule, size_t rank,
-                               const Observation &seen) {
+std::vector<bool> reduced_dims(const Node *node, const ReductionRule &rule, size_t rank, const Observation &seen) {
   std::vector<int64_t> dims;
   if (rule.dims > 0) {
     const c10::IValue &given = seen.constant(node->input(rule.dims));

@@ -28,14 +28,14 @@ struct PointwiseRule {
 };
 
 /// Nothing for a node that is not pointwise or not in the table. `compute` is what the operands will be converted to.
-std::optional<PointwiseRule> pointwise_rule(const torch::jit::Node *node, const Observation &seen, Element compute);
+std::optional<PointwiseRule> pointwise_rule(const Node *node, const Observation &seen, Element compute);
 
 /// `expression` with its operands and functions filled in for the type.
 std::string filled_in(const std::string &expression, const std::vector<std::string> &operands, Element type,
                       const std::string &past = "0");
 
 /// True if evaluating the operator is expensive enough that a value with several readers is computed once.
-bool is_heavy(const torch::jit::Node *node);
+bool is_heavy(const Node *node);
 
 // Operators that are reductions, and the dimensions that they reduce.
 
@@ -46,10 +46,9 @@ struct ReductionRule {
 };
 
 /// Nothing for an operator that is none, or not one of a kernel's.
-std::optional<ReductionRule> reduction_rule(const torch::jit::Node *node);
+std::optional<ReductionRule> reduction_rule(const Node *node);
 
 /// Returns for each of the `rank` dimensions of the source whether it is reduced.
-std::vector<bool> reduced_dims(const torch::jit::Node *node, const ReductionRule &rule, size_t rank,
-                               const Observation &seen);
+std::vector<bool> reduced_dims(const Node *node, const ReductionRule &rule, size_t rank, const Observation &seen);
 
 } // namespace repro_minify::inductor_like

@@ -1,4 +1,4 @@
-#include "backends/inductor_like/repro_source.h"
+#include "backends/inductor_like/stages.h"
 
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/kernel_math.h"
@@ -11,9 +11,6 @@
 
 namespace repro_minify::inductor_like {
 namespace {
-
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
 
 const char *const aten_helper = R"(
 // An operator as ATen has it: what is on the stack, and its results.
@@ -197,7 +194,7 @@ private:
   }
 
   void aten(const AtenStep &step) {
-    const jit::Node *node = step.node;
+    const Node *node = step.node;
     if (node->kind() == prim::ListConstruct) {
       lists_[step.outputs[0]] = list(step);
       return;
@@ -252,7 +249,7 @@ private:
     for (const auto &output : step.kernel.outputs) {
       if (!output.is_read)
         continue;
-      const StridedShape &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
+      const Plan::Layout &layout = program_.plan.layouts[static_cast<size_t>(output.buffer.id)];
       body_ << "    at::Tensor " << name(output.buffer.id) << " = at::empty(" << sizes_text(layout.sizes) << ", "
             << (on_cuda() ? "at::TensorOptions(" + dtype_text(layout.dtype) + ").device(kernels_device)"
                           : dtype_text(layout.dtype))
@@ -262,7 +259,7 @@ private:
     known_.insert(made.begin(), made.end());
     std::string tensors;
     for (const auto &argument : step.arguments) {
-      const StridedShape &layout = program_.plan.layouts[static_cast<size_t>(argument.id)];
+      const Plan::Layout &layout = program_.plan.layouts[static_cast<size_t>(argument.id)];
       tensors += (tensors.empty() ? "" : ", ") +
                  (made.count(argument.id) ? name(argument.id)
                                           : "laid_out(" + name(argument.id) + ", " + sizes_text(layout.sizes) + ", " +
@@ -279,7 +276,7 @@ private:
 
   void results() {
     const auto &outputs = program_.plan.outputs;
-    for (const InputUpdate &update : program_.updates)
+    for (const Functional::Update &update : program_.updates)
       body_ << "    " << name(program_.plan.inputs[update.input]) << ".copy_(" << operand(outputs[update.output])
             << ");\n";
     size_t next = 0;

@@ -2,7 +2,6 @@
 
 #include "backends/inductor_like/capture.h"
 #include "backends/inductor_like/lowered_values.h"
-#include "backends/inductor_like/plan.h"
 #include "core/no_answer.h"
 #include "core/text.h"
 #include "program/compute.h"
@@ -42,7 +41,7 @@ std::string description(const Plan &plan) {
 void freeze(Functional &program) {
   for (size_t k = program.line.arguments; k < program.line.inputs.size(); ++k)
     program.line.constants[k] = std::none_of(program.updates.begin(), program.updates.end(),
-                                             [&](const InputUpdate &update) { return update.input == k; });
+                                             [&](const Functional::Update &update) { return update.input == k; });
 }
 
 /// Throws NotCovered where everything has to run as ATen, NoAnswer where a device has no driver or NVRTC: then nothing
@@ -63,11 +62,11 @@ void require_kernels_possible(const Plan &plan) {
     throw NoAnswer("inductor-like: " + reason);
 }
 
-bool is_operator(const torch::jit::Node *node) {
+bool is_operator(const Node *node) {
   return node->kind().is_aten();
 }
 
-void count_operators(const torch::jit::Graph &graph, std::map<std::string, int> &counts) {
+void count_operators(const Graph &graph, std::map<std::string, int> &counts) {
   for (const auto *node : all_nodes(graph))
     if (is_operator(node))
       ++counts[node->kind().toQualString()];
@@ -108,12 +107,12 @@ Functional simplified(const StraightLine &captured, const BackendOptions &option
 CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
                                   const BackendOptions &options, std::string &stage) {
   stage = "capture";
-  Capture captured = capture(module, arguments);
-  dump_line(options, "capture", captured.line);
-  const KeepRandomState random(captured.line.inputs);
+  auto [line, result] = capture(module, arguments);
+  dump_line(options, "capture", line);
+  const KeepRandomState random(line.inputs);
   // Autocast's casts are in the graph now.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  const Functional program = simplified(captured.line, options, stage);
+  const Functional program = simplified(line, options, stage);
   const auto wanted = [&](const char *name) { return is_wanted(options, name); };
   stage = "fuse"; // kernels are made and fused in one go
   CompiledProgram compiled;
@@ -130,7 +129,7 @@ CompiledProgram compile_in_stages(const torch::jit::Module &module, const std::v
   dump_stage(options, "generate", compiled.plan.source);
   compiled.line = program.line;
   compiled.updates = program.updates;
-  compiled.result = captured.result;
+  compiled.result = result;
   return compiled;
 }
 

@@ -14,15 +14,14 @@ namespace repro_minify::inductor_like {
 // The second stage: no operator writes to a tensor any more. One that did is replaced by its functional twin, and later
 // readers of the same memory read the new value.
 
-/// An input that the program writes to, and the output of the functional graph that it has to be given.
-struct InputUpdate {
-  size_t input = 0;
-  size_t output = 0;
-};
-
 struct Functional {
+  /// An input that the program writes to, and the output of the functional graph that it has to be given.
+  struct Update {
+    size_t input = 0;
+    size_t output = 0;
+  };
   StraightLine line; ///< its outputs: those of the original, then the new contents of inputs
-  std::vector<InputUpdate> updates;
+  std::vector<Update> updates;
 };
 
 /// Throws NotCovered for an operator that writes and has no functional twin, and for memory shared in a way that
@@ -33,7 +32,7 @@ Functional functionalise(const StraightLine &line);
 StraightLine fold_constants(const StraightLine &line);
 
 /// Inputs that are constant, and every value that depends on such alone.
-std::set<const torch::jit::Value *> constant_values(const StraightLine &line);
+std::set<const Value *> constant_values(const StraightLine &line);
 
 /// A stage: composite operators become the simple ones they are made of, written as TorchScript. 16-bit operands are
 /// computed in float32 and rounded once, as in TorchInductor's decompositions.
@@ -57,7 +56,7 @@ Coverage all_as_aten(const torch::jit::Module &module, const std::string &becaus
 struct CompiledProgram {
   Plan plan;
   StraightLine line; ///< what was lowered
-  std::vector<InputUpdate> updates;
+  std::vector<Functional::Update> updates;
   c10::IValue result; ///< what forward returned, for its structure
 };
 
@@ -68,5 +67,23 @@ void dump_stage(const BackendOptions &options, const std::string &stage, const s
 /// the kind that is compiled, InternalError where our own compiler goes wrong, and what running out of memory raises.
 CompiledProgram compile_stages(const torch::jit::Module &module, const std::vector<c10::IValue> &arguments,
                                const BackendOptions &options);
+
+// A compiled program as C++ for repro.cpp: its kernels, and the calls around them.
+
+/// `names` are the program's own names of the line's inputs behind its arguments: attributes of the module. Throws
+/// NotCovered for what has no C++ that stands on its own.
+BackendSource repro_source(const CompiledProgram &program, const std::vector<std::string> &names);
+
+/// The same where the kernels do not compile: repro.cpp has them as text, and compiles them when it runs.
+BackendSource uncompilable_source(const CompiledProgram &program);
+
+// CUDA kernels in repro.cpp: text that NVRTC compiles when it runs, so that it needs LibTorch alone.
+
+/// Returns the headers that cuda_repro_kernels() needs.
+const std::vector<std::string> &cuda_repro_includes();
+
+/// At file scope: `compiled_kernels()`, which throws what NVRTC has against them, `launch(name, blocks, tensors)`, and
+/// `kernels_device`.
+std::string cuda_repro_kernels(const Plan &plan);
 
 } // namespace repro_minify::inductor_like

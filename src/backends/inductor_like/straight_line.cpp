@@ -11,9 +11,6 @@
 namespace repro_minify::inductor_like {
 namespace {
 
-namespace jit = torch::jit;
-namespace prim = torch::jit::prim;
-
 ObservedTensor look_at(const at::Tensor &tensor) {
   ObservedTensor seen;
   seen.dtype = tensor.scalar_type();
@@ -40,7 +37,7 @@ bool is_mapped(const at::Tensor &tensor) {
 std::optional<Observation> observed(const StraightLine &line, bool lends) {
   Observation seen;
   RunInputs inputs(line.inputs, lends);
-  const auto note = [&](const jit::Value *value) {
+  const auto note = [&](const Value *value) {
     if (const c10::IValue &found = seen.values[value]; found.isTensor() && found.toTensor().defined())
       seen.tensors[value] = look_at(found.toTensor());
   };
@@ -65,16 +62,16 @@ bool is_dense_in_another_order(const ObservedTensor &tensor) {
   return like.is_non_overlapping_and_dense() && !like.is_contiguous();
 }
 
-const ObservedTensor *Observation::tensor(const jit::Value *value) const {
+const ObservedTensor *Observation::tensor(const Value *value) const {
   const auto found = tensors.find(value);
   return found == tensors.end() ? nullptr : &found->second;
 }
 
-c10::IValue constant_of(const jit::Value *value) {
+c10::IValue constant_of(const Value *value) {
   return jit::toIValue(value).value_or(c10::IValue());
 }
 
-void execute(jit::Node *node, jit::Stack &stack) {
+void execute(Node *node, jit::Stack &stack) {
   // The interpreter has instructions for packing; all else is an operator.
   if (node->kind() == prim::ListConstruct) {
     c10::impl::GenericList list(node->output()->type()->expectRef<c10::ListType>().getElementType());
@@ -92,7 +89,7 @@ void execute(jit::Node *node, jit::Stack &stack) {
   }
 }
 
-void run_node(jit::Node *node, Values &values) {
+void run_node(Node *node, Values &values) {
   if (node->kind() == prim::Constant) {
     values[node->output()] = constant_of(node->output());
     return;

@@ -1,17 +1,17 @@
 // A graph without control flow, and what is known of its values: it is run node by node.
 #pragma once
+#include "program/graph.h"
+
 #include <torch/csrc/jit/api/module.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace repro_minify::inductor_like {
 
-using GraphPtr = std::shared_ptr<torch::jit::Graph>;
-using Values = std::unordered_map<const torch::jit::Value *, c10::IValue>;
+using GraphPtr = std::shared_ptr<Graph>;
+using Values = std::unordered_map<const Value *, c10::IValue>;
 
 /// Tensors in, tensors out. `inputs` are values for the graph's inputs: the arguments of forward, then the module's
 /// parameters, buffers and constants.
@@ -39,17 +39,17 @@ bool is_dense_in_another_order(const ObservedTensor &tensor);
 /// Every value of one run. The tensors are kept alive, so that storages stay apart.
 struct Observation {
   Values values;
-  std::unordered_map<const torch::jit::Value *, ObservedTensor> tensors;
+  std::unordered_map<const Value *, ObservedTensor> tensors;
 
-  const ObservedTensor *tensor(const torch::jit::Value *value) const;
+  const ObservedTensor *tensor(const Value *value) const;
   /// Returns a value of the run. One that is not a tensor does not depend on data: it is the same in each run.
-  const c10::IValue &constant(const torch::jit::Value *value) const { return values.at(value); }
+  const c10::IValue &constant(const Value *value) const { return values.at(value); }
 };
 
 /// Runs a node on the values on the stack, where it leaves its outputs.
-void execute(torch::jit::Node *node, std::vector<c10::IValue> &stack);
+void execute(Node *node, std::vector<c10::IValue> &stack);
 /// Runs one node of a straight line: takes its inputs from `values`, leaves its outputs there.
-void run_node(torch::jit::Node *node, Values &values);
+void run_node(Node *node, Values &values);
 
 /// Inputs of a run that has to leave them as they are: copies, but for large ones that were not written to
 /// (program/shared_pages.h). Those are lent as they are, as a copy counts as memory of this process.
@@ -74,6 +74,6 @@ private:
 Observation observe(const StraightLine &line);
 
 /// The value of a constant input of a node, None for one that is not constant.
-c10::IValue constant_of(const torch::jit::Value *value);
+c10::IValue constant_of(const Value *value);
 
 } // namespace repro_minify::inductor_like

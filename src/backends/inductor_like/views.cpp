@@ -1,12 +1,7 @@
 #include "backends/inductor_like/lowered_values.h"
 
-#include <algorithm>
-#include <set>
-
 namespace repro_minify::inductor_like {
 namespace {
-
-namespace jit = torch::jit;
 
 using Sizes = std::vector<int64_t>;
 using Place = std::function<std::vector<Index>(const std::vector<Index> &)>;
@@ -46,7 +41,7 @@ const std::set<std::string> &reshaping() {
   return names;
 }
 
-std::vector<size_t> permutation(const jit::Node *node, const Lazy &source, const Observation &seen) {
+std::vector<size_t> permutation(const Node *node, const Lazy &source, const Observation &seen) {
   const std::string kind = node->kind().toQualString();
   const size_t rank = source.sizes.size();
   std::vector<size_t> order(rank);
@@ -73,7 +68,7 @@ std::vector<size_t> permutation(const jit::Node *node, const Lazy &source, const
   return order;
 }
 
-std::optional<Lazy> sliced(const jit::Node *node, const Lazy &source, const Observation &seen,
+std::optional<Lazy> sliced(const Node *node, const Lazy &source, const Observation &seen,
                            const ObservedTensor &result) {
   const auto dim = static_cast<size_t>(wrapped(seen.constant(node->input(1)).toInt(), source.sizes.size()));
   const c10::IValue &given = seen.constant(node->input(2));
@@ -84,14 +79,14 @@ std::optional<Lazy> sliced(const jit::Node *node, const Lazy &source, const Obse
   return viewed(source, result.sizes, from(dim, start, steps ? seen.constant(node->input(4)).toInt() : 1));
 }
 
-std::optional<Lazy> selected(const jit::Node *node, const Lazy &source, const Observation &seen,
+std::optional<Lazy> selected(const Node *node, const Lazy &source, const Observation &seen,
                              const ObservedTensor &result) {
   const auto dim = static_cast<size_t>(wrapped(seen.constant(node->input(1)).toInt(), source.sizes.size()));
   return viewed(source, result.sizes,
                 with(dim, wrapped(seen.constant(node->input(2)).toInt(), static_cast<size_t>(source.sizes[dim]))));
 }
 
-std::optional<Lazy> strided(const jit::Node *node, const Lazy &source, const Observation &seen) {
+std::optional<Lazy> strided(const Node *node, const Lazy &source, const Observation &seen) {
   const Sizes sizes = seen.constant(node->input(1)).toIntVector(),
               strides = seen.constant(node->input(2)).toIntVector();
   const c10::IValue &given = seen.constant(node->input(3));
@@ -114,7 +109,7 @@ std::optional<Lazy> strided(const jit::Node *node, const Lazy &source, const Obs
 
 } // namespace
 
-std::optional<Lazy> view_of(const jit::Node *node, const Lazy &source, const Observation &seen,
+std::optional<Lazy> view_of(const Node *node, const Lazy &source, const Observation &seen,
                             const ObservedTensor &result) {
   const std::string kind = node->kind().toQualString();
   if (result.dtype != source.dtype)
@@ -138,7 +133,7 @@ std::optional<Lazy> view_of(const jit::Node *node, const Lazy &source, const Obs
   return std::nullopt;
 }
 
-std::vector<Lazy> parts_of(const jit::Node *node, const Lazy &source, const Observation &seen) {
+std::vector<Lazy> parts_of(const Node *node, const Lazy &source, const Observation &seen) {
   const std::string kind = node->kind().toQualString();
   std::vector<Lazy> parts;
   if (kind == "aten::unbind") {

@@ -41,7 +41,6 @@
 #include <dlfcn.h>
 
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace repro_minify {

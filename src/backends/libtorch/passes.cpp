@@ -2,6 +2,7 @@
 #include "backends/backend_registry.h"
 #include "backends/libtorch/simple_backend.h"
 #include "core/text.h"
+#include "program/graph.h"
 
 #include <torch/csrc/jit/passes/batch_mm.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
@@ -27,7 +28,7 @@
 namespace repro_minify {
 namespace {
 
-using GraphPtr = std::shared_ptr<torch::jit::Graph>;
+using GraphPtr = std::shared_ptr<Graph>;
 
 struct JitPass {
   const char *name;
@@ -37,8 +38,6 @@ struct JitPass {
   const char *source; ///< as it is written in repro.cpp
   const char *python; ///< and in repro.py; empty where Python has no such pass
 };
-
-namespace jit = torch::jit;
 
 const JitPass passes[] = {
     {"peephole", "PeepholeOptimize: local rewrites such as x * 1 -> x",
@@ -103,7 +102,7 @@ const JitPass &pass_named(const std::string &name) {
 GraphPtr constant_graph(const jit::Module &module) {
   GraphPtr graph = module.get_method("forward").graph()->copy();
   for (auto it = graph->nodes().begin(); it != graph->nodes().end();) {
-    jit::Node *node = *it++;
+    Node *node = *it++;
     if (node->kind() != jit::prim::GetAttr)
       continue;
     jit::WithInsertPoint guard(node);

@@ -11,10 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using nlohmann::json;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// The arguments of a higher-order operator (fx_call.py): its graphs, and from which argument on those are given what
 /// follows, each itself or the parts of a tuple.
 struct Operator {

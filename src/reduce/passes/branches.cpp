@@ -2,13 +2,10 @@
 // where the failure needs one, the others can still go.
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Block;
-using torch::jit::Node;
 
 /// A prim::If that always went the same way, and the block taken.
 struct Branch {
@@ -22,7 +19,7 @@ std::vector<Branch> single_minded(const Recording &recording) {
   const auto path = path_of(recording);
   for (size_t i = 0; i < recording.nodes.size(); ++i) {
     const Node *node = recording.nodes[i];
-    if (node->kind() == torch::jit::prim::If)
+    if (node->kind() == prim::If)
       if (const Block *taken = only_block_taken(node, path[i]))
         branches.push_back({node, taken == node->blocks()[0] ? size_t{0} : size_t{1}});
   }
@@ -47,7 +44,7 @@ Program straightened(const Program &program, const std::vector<Branch> &branches
 } // namespace
 
 void straighten_branches(PassContext &context) {
-  if (!any_node(context.current.graph->block(), [](const Node *node) { return node->kind() == torch::jit::prim::If; }))
+  if (!any_node(context.current.graph->block(), [](const Node *node) { return node->kind() == prim::If; }))
     return;
   const Program start = context.current;
   const auto recording = context.record();

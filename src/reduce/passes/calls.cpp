@@ -3,10 +3,8 @@
 // arguments become the defaults that stand there.
 #include "reduce/passes/pass.h"
 
-#include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/order.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -15,9 +13,6 @@
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
-using torch::jit::Node;
 
 const json nothing = {{"none", 1}};
 

@@ -6,10 +6,8 @@
 #include "program/python_call.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 #include "reduce/passes/remake_input.h"
-
-#include "repro_minify/record.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -22,9 +20,7 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
 using torch::jit::Use;
-using torch::jit::Value;
 
 /// The values that count as constants.
 enum class Constants {
@@ -65,7 +61,7 @@ public:
 private:
   static bool is_only_returned(const Value *value) {
     return std::all_of(value->uses().begin(), value->uses().end(),
-                       [](const Use &use) { return use.user->kind() == torch::jit::prim::Return; });
+                       [](const Use &use) { return use.user->kind() == prim::Return; });
   }
 
   bool is_constant(const Value *value) const {
@@ -81,7 +77,7 @@ private:
   bool can_be_folded(const Node *node) const {
     const auto operands = node->inputs();
     const auto made = node->outputs();
-    return node->kind() != torch::jit::prim::Param && node->blocks().empty() && !has_effects(node) &&
+    return node->kind() != prim::Param && node->blocks().empty() && !has_effects(node) &&
            ((constants_ == Constants::OfGraph && only_asks_for_size(node)) ||
             std::all_of(operands.begin(), operands.end(), [&](const Value *value) { return is_constant(value); })) &&
            std::none_of(made.begin(), made.end(), is_written_to);
@@ -91,7 +87,7 @@ private:
     return std::any_of(value->uses().begin(), value->uses().end(), [&](const Use &use) {
       if (is_packing(use.user))
         return is_worked_with(use.user->output());
-      return use.user->kind() != torch::jit::prim::Return && nodes_.count(use.user) == 0;
+      return use.user->kind() != prim::Return && nodes_.count(use.user) == 0;
     });
   }
 

@@ -2,15 +2,13 @@
 // few failures need any. docs/writing-a-pass.md explains this file line by line.
 #include "reduce/passes/pass.h"
 
-#include "repro_minify/record.h"
-
 #include <algorithm>
 #include <set>
 
 namespace repro_minify {
 namespace {
 
-bool only_copies(const torch::jit::Node *node) {
+bool only_copies(const Node *node) {
   static const std::set<c10::Symbol> kinds = {
       c10::Symbol::fromQualString("aten::clone"), c10::Symbol::fromQualString("aten::contiguous"),
       c10::Symbol::fromQualString("aten::detach"), c10::Symbol::fromQualString("aten::dropout")};

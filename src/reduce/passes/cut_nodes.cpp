@@ -6,14 +6,13 @@
 #include "program/cut.h"
 #include "program/python_call.h"
 #include "program/surgery.h"
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 #include "reduce/passes/suspects.h"
-#include "reduce/search_sets.h"
+#include "reduce/search_stages.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <vector>
 
 namespace repro_minify {
 namespace {
@@ -75,7 +74,7 @@ IndexSet ancestors(const Cutter &cutter, int target) {
   while (needed != before) {
     before = needed;
     add_producers(cutter, needed);
-    std::set<const torch::jit::Node *> whole;
+    std::set<const Node *> whole;
     for (int atom = 0; atom < cutter.atoms(); ++atom)
       if (const auto *outer = outermost(cutter.node_of(atom)); needed[atom] && !outer->blocks().empty())
         whole.insert(outer);

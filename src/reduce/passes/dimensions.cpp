@@ -1,5 +1,5 @@
 // Dimensions: inputs without their leading dimension, or without those of size 1; of all inputs together first.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "reduce/passes/remake_input.h"
 

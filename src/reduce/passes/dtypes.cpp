@@ -1,6 +1,6 @@
 // Dtypes: float32 where the failure does not need another type, else the plainest that does; dtype arguments in the
 // graph follow.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/order.h"
@@ -14,8 +14,6 @@
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Node;
 
 at::ScalarType dtype_of(const Program &program, size_t input) {
   return program.inputs[input].value.toTensor().scalar_type();

@@ -3,8 +3,7 @@
 #include "program/atoms.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
-#include "repro_minify/record.h"
+#include "reduce/passes/pass.h"
 
 #include <torch/csrc/jit/ir/node_hashing.h>
 
@@ -14,10 +13,6 @@
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// A node and an earlier one that says the same.
 struct Duplicate {
@@ -85,7 +80,7 @@ private:
     }
   }
 
-  std::shared_ptr<torch::jit::Graph> graph_;
+  std::shared_ptr<Graph> graph_;
   std::unordered_map<const Node *, const Node *> original_;
   std::unordered_set<const Value *> written_;
   std::vector<Duplicate> found_;

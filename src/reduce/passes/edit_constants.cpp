@@ -2,7 +2,6 @@
 
 #include "program/python_call.h"
 #include "program/surgery.h"
-#include "reduce/passes/pass.h"
 #include "repro_minify/record.h"
 
 #include <torch/csrc/jit/ir/constants.h>
@@ -12,9 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// At the top level, before the top-level node that `node` is or is inside of.
 Value *existing(Node *node, const c10::IValue &value, const c10::Type &type) {
   auto *graph = node->owningGraph();
@@ -22,7 +18,7 @@ Value *existing(Node *node, const c10::IValue &value, const c10::Type &type) {
   for (Node *other : graph->block()->nodes()) {
     if (other == top)
       return nullptr;
-    if (other->kind() != torch::jit::prim::Constant || *other->output()->type() != type)
+    if (other->kind() != prim::Constant || *other->output()->type() != type)
       continue;
     const auto held = torch::jit::toIValue(other->output());
     if (held && held->tagKind() == value.tagKind() && *held == value)
@@ -58,7 +54,7 @@ struct Slot {
   bool index;
 };
 
-std::vector<Slot> slots_of(torch::jit::Graph &graph) {
+std::vector<Slot> slots_of(Graph &graph) {
   std::vector<Slot> slots;
   const auto add = [&slots](const Node *node, size_t i, bool index) {
     const auto value = torch::jit::toIValue(node->input(i));
@@ -67,7 +63,7 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
   };
   std::set<const Node *> lists;
   for (const Node *node : all_nodes(graph)) {
-    if (node->kind() == torch::jit::prim::Loop)
+    if (node->kind() == prim::Loop)
       add(node, 0, false);
     for (size_t i = 1; is_python_call(node) && i < node->inputs().size(); ++i)
       add(node, i, false); // any of its numbers may be a size: it says of none what it is
@@ -77,8 +73,7 @@ std::vector<Slot> slots_of(torch::jit::Graph &graph) {
         continue;
       add(node, i, names_an_index(argument->name()));
       const Node *list = node->input(i)->node();
-      if (list->kind() == torch::jit::prim::ListConstruct && names_a_size(argument->name()) &&
-          lists.insert(list).second)
+      if (list->kind() == prim::ListConstruct && names_a_size(argument->name()) && lists.insert(list).second)
         for (size_t part = 0; part < list->inputs().size(); ++part)
           add(list, part, false);
     }
@@ -97,9 +92,9 @@ int64_t mapped_index(int64_t index, const SizeMap &map) {
   return result;
 }
 
-c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t> &sizes, Factors factors) {
+c10::IValue mapped(const Slot &slot, const SizeMap &map, const std::set<int64_t> &sizes, bool all_factors) {
   const auto one = [&](int64_t number) {
-    return slot.index ? mapped_index(number, map) : mapped_size(number, map, sizes, factors).value_or(number);
+    return slot.index ? mapped_index(number, map) : mapped_size(number, map, sizes, all_factors).value_or(number);
   };
   if (slot.value.isInt())
     return one(slot.value.toInt());
@@ -120,7 +115,7 @@ Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &
 bool is_size(const Node *node, size_t i) {
   if (const auto *argument = argument_of(node, i))
     return names_a_size(argument->name());
-  if (node->kind() != torch::jit::prim::ListConstruct)
+  if (node->kind() != prim::ListConstruct)
     return false;
   const auto &uses = node->output()->uses();
   return std::any_of(uses.begin(), uses.end(),
@@ -130,7 +125,7 @@ bool is_size(const Node *node, size_t i) {
 std::set<int64_t> sizes_in_graph(const Program &program) {
   std::set<int64_t> sizes;
   for (const Slot &slot : slots_of(*program.graph)) {
-    if (slot.index || slot.node->kind() == torch::jit::prim::Loop)
+    if (slot.index || slot.node->kind() == prim::Loop)
       continue;
     if (slot.value.isInt())
       sizes.insert(slot.value.toInt());
@@ -142,7 +137,7 @@ std::set<int64_t> sizes_in_graph(const Program &program) {
   return sizes;
 }
 
-std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::set<int64_t> &sizes, Factors factors) {
+std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::set<int64_t> &sizes, bool all_factors) {
   if (const auto found = map.find(size); found != map.end())
     return found->second;
   const auto to = [&map](int64_t factor) {
@@ -153,7 +148,7 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
     if (a >= size || size % a != 0 || !map.count(a))
       continue;
     const int64_t rest = size / a;
-    const auto other = [&](int64_t factor) { return factors == Factors::All ? to(factor) : factor; };
+    const auto other = [&](int64_t factor) { return all_factors ? to(factor) : factor; };
     if (sizes.count(rest))
       return to(a) * other(rest);
     for (int64_t b : sizes)
@@ -164,10 +159,10 @@ std::optional<int64_t> mapped_size(int64_t size, const SizeMap &map, const std::
 }
 
 std::optional<Program> with_size_constants(const Program &program, const SizeMap &map, const std::set<int64_t> &sizes,
-                                           Factors factors) {
+                                           bool all_factors) {
   std::vector<ArgumentEdit> edits;
   for (const Slot &slot : slots_of(*program.graph))
-    if (c10::IValue value = mapped(slot, map, sizes, factors); value != slot.value)
+    if (c10::IValue value = mapped(slot, map, sizes, all_factors); value != slot.value)
       edits.push_back({slot.node, slot.argument, std::move(value)});
   if (edits.empty())
     return std::nullopt;

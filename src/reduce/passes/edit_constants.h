@@ -21,13 +21,13 @@ public:
   }
 
   /// The counterpart of what is in the original's graph; not to be asked for what was removed here.
-  torch::jit::Node *of(const torch::jit::Node *node) const { return nodes_.at(node); }
-  torch::jit::Value *of(const torch::jit::Value *value) const { return of(value->node())->output(value->offset()); }
+  Node *of(const Node *node) const { return nodes_.at(node); }
+  Value *of(const Value *value) const { return of(value->node())->output(value->offset()); }
 
   Program program;
 
 private:
-  void pair(const torch::jit::Block *original, torch::jit::Block *copy) {
+  void pair(const Block *original, Block *copy) {
     nodes_.emplace(original->param_node(), copy->param_node());
     nodes_.emplace(original->return_node(), copy->return_node());
     auto same = copy->nodes().begin();
@@ -39,7 +39,7 @@ private:
     }
   }
 
-  std::unordered_map<const torch::jit::Node *, torch::jit::Node *> nodes_;
+  std::unordered_map<const Node *, Node *> nodes_;
 };
 
 /// Returns a copy of `original` that `edit` has changed, without what is then not used.
@@ -54,7 +54,7 @@ template <typename Edit> Program edited(const Program &original, const Edit &edi
 
 /// A new value for an argument of a node of the Program in which the edit was found.
 struct ArgumentEdit {
-  const torch::jit::Node *node;
+  const Node *node;
   std::size_t argument;
   c10::IValue value;
 };
@@ -69,24 +69,19 @@ Program with_arguments(const Program &program, const std::vector<ArgumentEdit> &
 using SizeMap = std::map<std::int64_t, std::int64_t>;
 
 /// True if argument `i` of the node, or what is made of it, says how large something is.
-bool is_size(const torch::jit::Node *node, std::size_t i);
+bool is_size(const Node *node, std::size_t i);
 
 /// The sizes that a graph's constants name (aten::zeros([12, 12]), aten::view(x, [-1, 32])), 1 and less left out.
 std::set<std::int64_t> sizes_in_graph(const Program &program);
 
-/// Which factors of a product follow.
-enum class Factors {
-  All, ///< all dimensions of a size shrink: each factor that the map has
-  One, ///< one of several does: only one factor
-};
-
 /// Returns what `size` becomes: by the map, or as a product of two or three `sizes` of which the map has one. Nothing
-/// where neither is so.
+/// where neither is so. Each factor of the product that the map has follows it, as all dimensions of a size shrink;
+/// without `all_factors` one does.
 std::optional<std::int64_t> mapped_size(std::int64_t size, const SizeMap &map, const std::set<std::int64_t> &sizes,
-                                        Factors factors = Factors::All);
+                                        bool all_factors = true);
 
 /// Size arguments and trip counts follow the map; an index stays within what is left. Nothing when nothing changes.
 std::optional<Program> with_size_constants(const Program &program, const SizeMap &map,
-                                           const std::set<std::int64_t> &sizes, Factors factors);
+                                           const std::set<std::int64_t> &sizes, bool all_factors);
 
 } // namespace repro_minify

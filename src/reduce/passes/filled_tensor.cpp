@@ -8,16 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 namespace repro_minify {
 namespace {
-
-using nlohmann::json;
-using torch::jit::Graph;
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// Tensors with more elements are not looked at element by element.
 constexpr int64_t most_literal_elements = int64_t{1} << 20;

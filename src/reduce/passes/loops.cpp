@@ -12,9 +12,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// A loop that is written out must stay something that a check can run.
 constexpr size_t most_nodes_written_out = 20000;
 
@@ -103,7 +100,7 @@ private:
 };
 
 bool is_loop(const Node *node) {
-  return node->kind() == torch::jit::prim::Loop;
+  return node->kind() == prim::Loop;
 }
 
 /// The first iteration; of a loop that was never entered none.

@@ -11,13 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Graph;
-using torch::jit::Node;
 
 /// Arguments that are no numbers, although TorchScript keeps them as such.
 bool names_a_setting(const std::string &argument) {
@@ -50,7 +46,7 @@ constexpr int most_operators_with_data = 16;
 int missing_arguments(const Graph &graph) {
   int count = 0;
   for (const auto *node : all_nodes(graph))
-    count += node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::NoneType;
+    count += node->kind() == prim::Constant && node->output()->type()->kind() == c10::TypeKind::NoneType;
   return count;
 }
 
@@ -60,7 +56,7 @@ constexpr std::int64_t many_trips = std::int64_t{1} << 20;
 std::int64_t trips_in(const Graph &graph) {
   std::int64_t trips = 0;
   for (const auto *node : all_nodes(graph))
-    if (node->kind() == torch::jit::prim::Loop) {
+    if (node->kind() == prim::Loop) {
       const auto most = torch::jit::toIValue(node->input(0));
       trips += most ? std::clamp(most->toInt(), std::int64_t{0}, many_trips) : many_trips;
     }
@@ -69,7 +65,7 @@ std::int64_t trips_in(const Graph &graph) {
 
 /// Returns how hard one argument of a node is if it is a constant; 0 for the default of the operator's schema.
 int difficulty_of_argument(const Node *node, size_t argument) {
-  if (node->input(argument)->node()->kind() != torch::jit::prim::Constant || is_default_argument(node, argument))
+  if (node->input(argument)->node()->kind() != prim::Constant || is_default_argument(node, argument))
     return 0;
   const auto value = torch::jit::toIValue(node->input(argument));
   if (argument == 0 && is_python_call(node) && value && value->isString()) // each brace opens an argument
@@ -182,7 +178,7 @@ bool is_same_constant(const c10::IValue &one, const c10::IValue &other) {
 
 bool is_default_argument(const Node *node, size_t i) {
   const auto *argument = argument_of(node, i);
-  if (!argument || !argument->default_value() || node->input(i)->node()->kind() != torch::jit::prim::Constant)
+  if (!argument || !argument->default_value() || node->input(i)->node()->kind() != prim::Constant)
     return false;
   const auto value = torch::jit::toIValue(node->input(i));
   return value && is_same_constant(*value, *argument->default_value());

@@ -1,5 +1,5 @@
 // Outputs: return fewer values. Many are dropped by halves; of a few, only one is tried, then all but one.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ size_t count_outputs(const Program &program) {
 
 Program with_outputs(const Program &program, const std::vector<size_t> &kept) {
   Program result = copy_of(program);
-  std::vector<torch::jit::Value *> outputs;
+  std::vector<Value *> outputs;
   for (size_t i : kept)
     outputs.push_back(result.graph->outputs()[i]);
   result.graph->block()->removeAllOutputs();

@@ -3,17 +3,12 @@
 #include "program/atoms.h"
 #include "program/surgery.h"
 #include "reduce/passes/edit_constants.h"
-#include "reduce/passes/in_bulk.h"
-#include "repro_minify/record.h"
+#include "reduce/passes/pass.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Node;
-using torch::jit::Value;
-namespace prim = torch::jit::prim;
 
 bool packs(const Node *node) {
   return node->kind() == prim::TupleConstruct || node->kind() == prim::ListConstruct;

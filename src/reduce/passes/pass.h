@@ -34,7 +34,7 @@ public:
   virtual void enter_phase(const std::string &phase) = 0;
 };
 
-// A reduction pass proposes smaller Programs; the engine decides. One file a pass, one row in the registry.
+// A reduction pass proposes smaller Programs; the engine decides. One row in the registry a pass, and mostly one file.
 //
 // A pass may propose anything: what does not fail with the wanted Signature, or is not lower in the Order, is turned
 // down. It only has to end, and to propose the same when it is asked again: no clock, no unseeded randomness.
@@ -82,14 +82,13 @@ enum class Goal {
   Simplicity, ///< values and types that a person can take in
 };
 
-/// How often a candidate turns out to fail, the first of a turn and those after. Only orders guesses at what is asked
-/// next; from the reductions of fixtures/cases.
-struct Odds {
-  double first = 0.3;
-  double later = 0.3;
-};
-
 struct ReductionPass {
+  /// How often a candidate turns out to fail, the first of a turn and those after. Only orders guesses at what is asked
+  /// next; from the reductions of fixtures/cases.
+  struct Odds {
+    double first = 0.3;
+    double later = 0.3;
+  };
   const char *name;
   const char *summary;
   Goal goal;
@@ -117,12 +116,12 @@ void lower_trip_counts(PassContext &context);   // trips.cpp
 void merge_duplicates(PassContext &context);    // duplicates.cpp
 void remove_packing(PassContext &context);      // packing.cpp
 void fold_constants(PassContext &context);      // constants.cpp
-void plain_strides(PassContext &context);       // plain_strides.cpp
+void plain_strides(PassContext &context);       // inputs.cpp
 void shrink_sizes(EngineContext &context);      // sizes.cpp
 void drop_dimensions(PassContext &context);     // dimensions.cpp
 void plain_dtypes(PassContext &context);        // dtypes.cpp
-void drop_autograd(PassContext &context);       // autograd.cpp
-void plain_roles(PassContext &context);         // roles.cpp
+void drop_autograd(PassContext &context);       // inputs.cpp
+void plain_roles(PassContext &context);         // inputs.cpp
 void short_values(PassContext &context);        // short_values.cpp
 void plain_arguments(PassContext &context);     // plain_arguments.cpp
 void shorten_calls(PassContext &context);       // calls.cpp
@@ -132,5 +131,35 @@ std::vector<size_t> inputs_where(const Program &program, const std::function<boo
 
 /// A copy whose graph can be changed.
 Program copy_of(const Program &program);
+
+// Many edits of one kind: all at once, then by halves, down to each alone, so that edits that work cost few checks
+// however many there are.
+
+/// Calls `accepts(items)` and, where that returns false, does the same with each half of them.
+template <typename Item, typename Accepts> void by_halves(const std::vector<Item> &items, const Accepts &accepts) {
+  if (items.empty() || accepts(items) || items.size() == 1)
+    return;
+  const auto half = items.begin() + static_cast<std::ptrdiff_t>((items.size() + 1) / 2);
+  by_halves(std::vector<Item>(items.begin(), half), accepts);
+  by_halves(std::vector<Item>(half, items.end()), accepts);
+}
+
+/// Offers the candidates that `make(context.current, items)` returns, by halves: the second half is made from the
+/// Program that the first one has left. Nothing is asked where `make` returns nothing.
+template <typename Item, typename Make>
+void accept_by_halves(PassContext &context, const std::vector<Item> &items, const Make &make) {
+  by_halves(items, [&](const std::vector<Item> &some) {
+    const std::optional<Program> candidate = make(context.current, some);
+    return candidate && context.try_candidate(*candidate);
+  });
+}
+
+/// Makes the Program with these edits, ascending, and no others. It starts from the same Program in every call, however
+/// many edits have been accepted since: a pass that uses accept_in_bulk() keeps a copy of the one it began with.
+using WithEdits = std::function<Program(const std::vector<size_t> &edits)>;
+
+/// Accepts edits until each of the `count` is accepted or was turned down alone, beside those accepted before it.
+/// Returns true if any was accepted. With `all_at_once` off the first candidate has half of them.
+bool accept_in_bulk(PassContext &context, size_t count, const WithEdits &with, bool all_at_once = true);
 
 } // namespace repro_minify

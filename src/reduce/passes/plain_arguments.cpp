@@ -1,5 +1,5 @@
 // Arguments: what an operator's schema has as default, None where a tensor is optional, simple numbers for the rest.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "reduce/passes/edit_constants.h"
 #include "reduce/passes/order.h"
@@ -10,9 +10,7 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-
-bool is_none(const torch::jit::Value *value) {
+bool is_none(const Value *value) {
   return value->type()->kind() == c10::TypeKind::NoneType;
 }
 
@@ -30,7 +28,7 @@ std::optional<c10::IValue> left_out(const Node *node, size_t i) {
     return c10::IValue();
   const auto kind = node->input(i)->node()->kind();
   // A computed value is not for this pass to judge.
-  if (kind != torch::jit::prim::Constant && kind != torch::jit::prim::ListConstruct)
+  if (kind != prim::Constant && kind != prim::ListConstruct)
     return std::nullopt;
   return argument->default_value();
 }
@@ -56,7 +54,7 @@ std::optional<c10::IValue> simpler(const c10::IValue &value, double number) {
 template <typename Choose> std::vector<ArgumentEdit> edits_of(const Program &program, const Choose &choose) {
   std::vector<ArgumentEdit> edits;
   for (const Node *node : all_nodes(*program.graph))
-    for (size_t i = 0; node->kind() != torch::jit::prim::Constant && i < node->inputs().size(); ++i)
+    for (size_t i = 0; node->kind() != prim::Constant && i < node->inputs().size(); ++i)
       if (const auto value = choose(node, i))
         edits.push_back({node, i, *value});
   return edits;

@@ -1,6 +1,6 @@
 // Plain values: recorded data becomes something a person can write down, so that the repro needs no data file. Ones,
 // zeros, one number everywhere, a count, a seeded randn or rand; for all inputs at once first, then one by one.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "core/number_text.h"
 #include "program/formula.h"

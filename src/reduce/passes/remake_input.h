@@ -1,11 +1,11 @@
 // An input made again with other sizes, another dtype or other values. What is not understood (sparse, quantised, on a
 // device) is never made again.
 #pragma once
+#include "program/graph.h"
 #include "reduce/passes/pass.h"
 #include "repro_minify/program.h"
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/jit/ir/ir.h>
 
 #include <cstdint>
 #include <functional>
@@ -52,7 +52,7 @@ std::string name_of_filling(double number);
 
 /// Returns the value of a new call in front of `before`, in the dialect of its graph, that gives `number` in the sizes
 /// and dtype of `like`.
-torch::jit::Value *insert_filled(torch::jit::Node *before, double number, const at::Tensor &like);
+Value *insert_filled(Node *before, double number, const at::Tensor &like);
 
 // Edits that remove one node, or one value that a loop carries, and that no cut can do.
 

@@ -1,6 +1,6 @@
 // Short values: data that no formula replaces gets few digits, or nothing but its extremes, so that it is a short
 // literal.
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 
 #include "core/number_text.h"
 #include "program/formula.h"

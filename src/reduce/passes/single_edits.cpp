@@ -11,9 +11,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 bool same_type(const Value *a, const Value *b) {
   return *a->type() == *b->type() ||
          (a->type()->isSubtypeOf(*c10::TensorType::get()) && b->type()->isSubtypeOf(*c10::TensorType::get()));
@@ -50,7 +47,7 @@ std::vector<Value *> results_of(Node *node) {
 bool is_there(const Value *value, const Node *node) {
   for (const Node *outer = node; outer; outer = outer->owningBlock()->owningNode())
     if (outer->owningBlock() == value->node()->owningBlock())
-      return value->node()->kind() == torch::jit::prim::Param || value->node()->isBefore(node);
+      return value->node()->kind() == prim::Param || value->node()->isBefore(node);
   return false;
 }
 
@@ -157,7 +154,7 @@ bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const V
 Program without_carried(const Program &program, const Node *original, size_t carried) {
   return edited(program, [&](EditableCopy &copy) {
     Node *loop = copy.of(original);
-    torch::jit::Block *body = loop->blocks()[0];
+    Block *body = loop->blocks()[0];
     Value *before = loop->input(carried + 2);
     body->inputs()[carried + 1]->replaceAllUsesWith(before);
     loop->output(carried)->replaceAllUsesWith(before);
@@ -171,7 +168,7 @@ Program without_carried(const Program &program, const Node *original, size_t car
 /// Each value that this prim::Loop carries left as it was before the loop; none for another node.
 std::vector<LazyProgram> loop_edits(const Program &program, const Node *loop) {
   std::vector<LazyProgram> candidates;
-  if (loop->kind() == torch::jit::prim::Loop)
+  if (loop->kind() == prim::Loop)
     for (size_t carried = 0; carried < loop->outputs().size(); ++carried)
       candidates.push_back([&program, loop, carried] { return without_carried(program, loop, carried); });
   return candidates;

@@ -118,8 +118,8 @@ private:
       const auto smaller = resized(base_, target, focus);
       if (!smaller)
         return;
-      for (const Factors factors : {Factors::All, Factors::One})
-        if (const auto followed = with_size_constants(*smaller, map, sizes_, factors))
+      for (const bool all_factors : {true, false})
+        if (const auto followed = with_size_constants(*smaller, map, sizes_, all_factors))
           candidates.push_back([followed] { return *followed; });
       if (!target.empty())
         candidates.push_back([smaller] { return *smaller; });

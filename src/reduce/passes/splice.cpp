@@ -2,13 +2,12 @@
 // where the failure needs a path from one node to another, only a splice makes the path shorter.
 #include "reduce/passes/program_oracle.h"
 
-#include "reduce/passes/in_bulk.h"
+#include "reduce/passes/pass.h"
 #include "reduce/passes/remake_input.h"
-#include "reduce/passes/splicer.h"
+#include "reduce/passes/splice_sites.h"
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace repro_minify {
 namespace {

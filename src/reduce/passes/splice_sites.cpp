@@ -15,10 +15,6 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// So many nodes that write to nothing may be drawn into a unit, as they lie between its writes. More of them are
 /// worth more each on its own.
 constexpr int most_strangers = 8;
@@ -78,7 +74,7 @@ bool SpliceSites::is_outer(const Value *value) const {
 bool SpliceSites::is_read_through(const Node *node) const {
   if (!is_packing(node) || node->outputs().size() != 1)
     return false;
-  return node->kind() == torch::jit::prim::Constant || writers(node->output()).empty();
+  return node->kind() == prim::Constant || writers(node->output()).empty();
 }
 
 int SpliceSites::unit_of(const Node *node) const {
@@ -100,7 +96,7 @@ Version SpliceSites::seen(const Value *value, const Node *reader) const {
 }
 
 void SpliceSites::add_read(const Value *value, int reader, std::vector<Version> &reads) const {
-  if (value->node()->kind() == torch::jit::prim::Constant || !is_outer(value))
+  if (value->node()->kind() == prim::Constant || !is_outer(value))
     return;
   if (is_read_through(value->node()))
     for (const Value *part : value->node()->inputs())

@@ -1,4 +1,3 @@
-#include "reduce/passes/splicer.h"
 
 #include "program/atoms.h"
 #include "reduce/passes/edit_constants.h"
@@ -13,9 +12,6 @@
 
 namespace repro_minify {
 namespace {
-
-using torch::jit::Node;
-using torch::jit::Value;
 
 /// The node itself or one around it is among them.
 bool is_within(const Node *node, const std::set<const Node *> &members) {
@@ -136,7 +132,7 @@ struct Splicer::Impl {
   }
 
   /// Who sees this version reads the other value.
-  void replace(const Replacement &replacement, const EditableCopy &copy, torch::jit::Graph &graph) const {
+  void replace(const Replacement &replacement, const EditableCopy &copy, Graph &graph) const {
     const Version &version = replacement.gone;
     const int unit = index.maker(version);
     const torch::jit::WithInsertPoint guard(*graph.nodes().begin());
@@ -147,14 +143,14 @@ struct Splicer::Impl {
   }
 
   /// An output that now says the same as another, or gives an input back as it came, is none.
-  void tidy_outputs(torch::jit::Graph &graph) const {
+  void tidy_outputs(Graph &graph) const {
     const auto &inputs = recording->program.graph->inputs();
     std::set<const Value *> seen;
     for (size_t i = 0; i < graph.outputs().size();) {
       const Value *output = graph.outputs()[i];
       const bool came_in =
           output->node() == graph.param_node() && index.final_version(inputs[output->offset()]).second == no_writer;
-      if (!came_in && output->node()->kind() != torch::jit::prim::Constant && seen.insert(output).second)
+      if (!came_in && output->node()->kind() != prim::Constant && seen.insert(output).second)
         ++i;
       else
         graph.eraseOutput(i);
@@ -204,7 +200,7 @@ struct Splicer::Impl {
 
   Program replaced(const std::vector<Replacement> &replacements, const std::vector<char> &keeps, Unread unread) const {
     return edited(recording->program, [&](EditableCopy &copy) {
-      torch::jit::Graph &graph = *copy.program.graph;
+      Graph &graph = *copy.program.graph;
       for (const Replacement &replacement : replacements)
         replace(replacement, copy, graph);
       tidy_outputs(graph);

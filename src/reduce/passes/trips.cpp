@@ -11,13 +11,10 @@
 namespace repro_minify {
 namespace {
 
-using torch::jit::Node;
-using torch::jit::Value;
-
 /// An integer constant of this value that can be read at the top of the graph, or a new one.
-Value *constant_at_top(torch::jit::Graph &graph, int64_t value) {
+Value *constant_at_top(Graph &graph, int64_t value) {
   for (Node *node : graph.nodes())
-    if (node->kind() == torch::jit::prim::Constant && node->output()->type()->kind() == c10::TypeKind::IntType &&
+    if (node->kind() == prim::Constant && node->output()->type()->kind() == c10::TypeKind::IntType &&
         torch::jit::toIValue(node->output()) == c10::IValue(value)) {
       if (node != *graph.nodes().begin())
         node->moveBefore(*graph.nodes().begin());
@@ -59,7 +56,7 @@ bool lower_trips(PassContext &context, const Program &start, const Node *loop, i
 
 void lower_trip_counts(PassContext &context) {
   const auto is_loop = [](const Node *node) {
-    return node->kind() == torch::jit::prim::Loop && node->input(0)->node()->kind() == torch::jit::prim::Constant;
+    return node->kind() == prim::Loop && node->input(0)->node()->kind() == prim::Constant;
   };
   if (!any_node(context.current.graph->block(), is_loop))
     return;

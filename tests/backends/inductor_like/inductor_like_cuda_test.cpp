@@ -1,10 +1,9 @@
 // Programs as CUDA kernels. Without a GPU: lowered on the CPU, written for CUDA, and run as cuda_on_cpu.h says, or put
 // to the real NVRTC. With one: as the tool runs them.
 #include "backends/inductor_like/codegen/cuda_on_cpu.h"
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_library.h"
 #include "backends/inductor_like/plan.h"
-#include "backends/inductor_like/repro_source.h"
 #include "backends/inductor_like/stages.h"
 #include "check/cuda_device.h"
 #include "program/fixture.h"

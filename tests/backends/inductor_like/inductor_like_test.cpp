@@ -536,9 +536,9 @@ std::pair<at::Tensor, at::Tensor> looked_at(const char *source) {
   share_pages(weight);
   module.register_buffer("w", weight);
   module.define(source);
-  const inductor_like::Capture captured = inductor_like::capture(module, {at::ones({1 << 16})});
-  const inductor_like::Observation seen = inductor_like::observe(captured.line);
-  return {weight, seen.values.at(captured.line.graph->inputs()[1]).toTensor()};
+  const auto line = inductor_like::capture(module, {at::ones({1 << 16})}).first;
+  const inductor_like::Observation seen = inductor_like::observe(line);
+  return {weight, seen.values.at(line.graph->inputs()[1]).toTensor()};
 }
 
 TEST(InductorLike, LooksAtLargeParametersWhereTheyAre) {

@@ -1,6 +1,6 @@
 #include "bench/planted/measure.h"
 
-#include "reduce/search_sets.h"
+#include "reduce/search_stages.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "reduce/passes/golden.h"
 
 #include "program/fixture.h"
-#include "reduce/passes/splicer.h"
+#include "reduce/passes/splice_sites.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 
 #include "reduce/passes/erf_error.h"
 #include "reduce/passes/golden.h"
-#include "reduce/passes/splicer.h"
 
 #include <gtest/gtest.h>
 

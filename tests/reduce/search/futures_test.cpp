@@ -22,10 +22,10 @@ DryRunEnd<Question> go_on(Bits &bits, const BitFutures::Assumed &assumed, double
   while (bits.size() < 3) {
     const auto answer = assumed.find("after " + bits);
     if (answer == assumed.end())
-      return Question{"after " + bits, chance};
+      return {Question{"after " + bits, chance}};
     bits += answer->second ? 'y' : 'n';
   }
-  return CameToItsEnd{};
+  return {};
 }
 
 std::vector<std::string> questions(BitFutures &futures) {
@@ -65,7 +65,7 @@ TEST(Futures, EndWhenOneIsStopped) {
   int gone_into = 0;
   const auto stop = [&](Bits &, const BitFutures::Assumed &) -> DryRunEnd<Question> {
     ++gone_into;
-    return WasStopped{};
+    return {.stopped = true};
   };
   EXPECT_FALSE(futures.next(stop));
   EXPECT_FALSE(futures.next(stop));

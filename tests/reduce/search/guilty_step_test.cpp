@@ -1,5 +1,5 @@
 // The search for the guilty step, on planted pipelines.
-#include "reduce/search_guilty_step.h"
+#include "reduce/search.h"
 
 #include <gtest/gtest.h>
 

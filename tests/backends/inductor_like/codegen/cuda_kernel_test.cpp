@@ -1,5 +1,5 @@
 // CUDA kernels against those for the processor, without a GPU: cuda_on_cpu.h says how.
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 
 #include "backends/inductor_like/kernel_library.h"
 #include "cuda_on_cpu.h"

@@ -3,7 +3,7 @@
 #include "all_tests.h"
 #include "backends/inductor_like/kernel_library.h"
 
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 #include "tasks/kernel_folder.h"
 #include "test_paths.h"
 

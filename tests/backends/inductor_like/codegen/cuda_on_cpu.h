@@ -2,8 +2,8 @@
 // fibres of one thread, which go from one __syncthreads to the next in a shuffled order; so whatever depends on an
 // order that CUDA does not promise shows as another result.
 #pragma once
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_body.h"
-#include "backends/inductor_like/kernel_cuda.h"
 
 #include <string>
 

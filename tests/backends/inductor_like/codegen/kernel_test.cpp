@@ -106,7 +106,7 @@ TEST_F(KernelTest, A16BitValueIsRoundedInMemoryOnlyAndToNearestEven) {
 }
 
 TEST_F(KernelTest, AReadElsewhereThanWhereItWasStoredNeedsAnotherKernel) {
-  const KernelOutput first{{1, Element::Float32}, load(0, Element::Float32, {2, 1})};
+  const Kernel::Output first{{1, Element::Float32}, load(0, Element::Float32, {2, 1})};
   EXPECT_TRUE(is_one_loop({{2, 2}, {first, {{2, Element::Float32}, load(1, Element::Float32, {2, 1})}}}));
   EXPECT_FALSE(is_one_loop({{2, 2}, {first, {{2, Element::Float32}, load(1, Element::Float32, {1, 2})}}}));
 }

@@ -1,6 +1,6 @@
 // Generated kernels through the real NVRTC, where there is one: no GPU is needed to compile.
 #include "all_tests.h"
-#include "backends/inductor_like/kernel_cuda.h"
+#include "backends/inductor_like/kernel.h"
 #include "backends/inductor_like/kernel_library.h"
 #include "random_kernels.h"
 
