@@ -37,7 +37,7 @@ if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
 fi
 python_venv_extra='' # what checks the project's Python is not needed here
 . "$root/scripts/python_venv.sh"
-if [[ " $* " != *" --help "* ]]; then
+if [[ $1 = run || $1 = --demo ]] && [[ " $* " != *" --help "* && " $* " != *" --program"* ]]; then
   export REPRO_MINIFY_PROGRAM=${REPRO_MINIFY_PROGRAM:-$(find_program)}
   if [ -z "$REPRO_MINIFY_PROGRAM" ]; then
     echo "triage: no repro-minify is built yet: building it, which takes minutes" >&2

@@ -276,55 +276,6 @@ void find_out_more(MinifyJob &job, const Program &program, const ModuleFactory &
       movement_of_eager(factory, session.backend, session.check, facts.reduced, facts.signature, session.limits());
 }
 
-// model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the
-// reduced program, so it is made beside all that comes after the search.
-
-/// Null where there is none to make, or no longer.
-using PackageTask = std::unique_ptr<Task<JobEnd>>;
-
-std::string not_compiled_in_time(const MinifyJob &job) {
-  return job.why_cut_short() + " before it was compiled ahead of time";
-}
-
-/// Why there is no package; empty if there is one.
-std::string why_none(const MinifyJob &job, const JobEnd &job_end) {
-  if (job_end.ending == Ending::Cancelled)
-    return not_compiled_in_time(job);
-  try {
-    require_reply(job_end);
-    return job_end.reply;
-  } catch (const std::exception &error) {
-    return "it cannot be compiled ahead of time: " + first_sentence(error.what());
-  }
-}
-
-/// Begins with it, where there can be one; if there cannot, job.facts say why. Both have to live as long.
-PackageTask begin_package(MinifyJob &job, const Program &program) {
-  ReproFacts &facts = job.facts;
-  if (!facts.backend->parts().repro_in_python || !has_cpp(facts) || job.has_oracle())
-    return nullptr;
-  std::error_code none;
-  fs::remove(job.folder + "/model.pt2", none); // of an earlier run into the same folder
-  facts.no_package_because = why_no_package(facts);
-  if (facts.no_package_because.empty() && facts.interrupted)
-    facts.no_package_because = not_compiled_in_time(job);
-  if (!facts.no_package_because.empty())
-    return nullptr;
-  const auto write = [&](Child &child) { child.reply(write_package(program, job.facts, job.folder)); };
-  return std::make_unique<Task<JobEnd>>(write, generous_limits());
-}
-
-/// Waits for the package, unless interrupted. Where there is none after all, a repro.cpp that was written for one is
-/// written anew.
-void finish_package(MinifyJob &job, const Program &program, PackageTask &task) {
-  if (!task)
-    return;
-  const JobEnd job_end = std::exchange(task, nullptr)->wait([&] { return job.options().listener.stops(); });
-  job.facts.no_package_because = why_none(job, job_end);
-  if (!job.facts.no_package_because.empty() && is_of_this_run(job.folder + "/repro.cpp"))
-    write_runner(program, job.facts, job.folder);
-}
-
 /// Writes repro.cpp, confirms reduced.pt beside that, and runs both repros; the other backends are asked while the
 /// compiler works. `interrupted`: they are not asked at all.
 void write_and_verify(MinifyJob &job, Verifying &verifying, const Program &program, PackageTask &package,

@@ -7,6 +7,7 @@
 #include "repro_minify/reducer.h"
 #include "repro_minify/repro.h"
 #include "repro_minify/session.h"
+#include "tasks/sandbox.h"
 
 #include <chrono>
 #include <functional>
@@ -134,6 +135,19 @@ private:
   std::unique_ptr<ScriptVerifier> script_;
   bool has_begun_ = false;
 };
+
+// model.pt2, of a backend that is used from Python. It takes a compiler eight seconds and depends on nothing but the
+// reduced program, so it is made beside all that comes after the search.
+
+/// Null where there is none to make, or no longer.
+using PackageTask = std::unique_ptr<Task<JobEnd>>;
+
+/// Begins with it, where there can be one; if there cannot, job.facts say why. Both have to live as long.
+PackageTask begin_package(MinifyJob &job, const Program &program);
+
+/// Waits for the package, unless interrupted. Where there is none after all, a repro.cpp that was written for one is
+/// written anew.
+void finish_package(MinifyJob &job, const Program &program, PackageTask &task);
 
 /// Returns the Python that runs repro.py; empty: there is none.
 std::string python_of_repro(const MinifyJob &job);

@@ -24,28 +24,6 @@ void collect_nodes(auto *block, auto &nodes) {
   }
 }
 
-bool equal_tensors(const at::Tensor &a, const at::Tensor &b) {
-  if (!a.defined() || !b.defined() || a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes())
-    return a.defined() == b.defined() && !a.defined();
-  try {
-    return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
-  } catch (const c10::Error &) { // a dtype that LibTorch compares no tensors of
-    return false;
-  }
-}
-
-/// True if a cut would make the same input of either value. Values that cannot be compared count as different.
-bool same_contents(const c10::IValue &a, const c10::IValue &b) {
-  std::vector<c10::IValue> x, y;
-  flatten_value(a, x);
-  flatten_value(b, y);
-  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const c10::IValue &one, const c10::IValue &other) {
-    if (one.isTensor() && other.isTensor())
-      return equal_tensors(one.toTensor(), other.toTensor());
-    return one.tagKind() == other.tagKind() && one == other;
-  });
-}
-
 /// True if both are the same view of the same mapped memory, which neither has written to.
 bool is_as_given(const c10::IValue &seen, const c10::IValue &given) {
   if (!seen.isTensor() || !given.isTensor() || !storage_of(seen.toTensor()) || !storage_of(given.toTensor()))
@@ -54,6 +32,14 @@ bool is_as_given(const c10::IValue &seen, const c10::IValue &given) {
   return one.dtype() == other.dtype() && one.sizes() == other.sizes() && one.strides() == other.strides() &&
          one.storage_offset() == other.storage_offset() && one.is_conj() == other.is_conj() &&
          one.is_neg() == other.is_neg() && are_same_pages(one.storage(), other.storage());
+}
+
+std::vector<c10::IValue> arguments_on_device(const Program &program, const RunSettings &settings) {
+  ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device}, *program.graph);
+  std::vector<c10::IValue> arguments;
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    arguments.push_back(cloner.clone(i, program.inputs[i].value));
+  return arguments;
 }
 
 /// The parts of the tuple that ValueRecorder::result() returns: `Keys` and `Writers` are lists of pairs, one number
@@ -367,10 +353,7 @@ Recording record(const Program &program, const RunSettings &settings, const Limi
       [&](Child &child) {
         child.stage("recording the eager run");
         const RunScope scope(settings);
-        ArgumentCloner cloner({.requires_grad = settings.grad, .device = settings.device}, *program.graph);
-        std::vector<c10::IValue> arguments;
-        for (size_t i = 0; i < program.inputs.size(); ++i)
-          arguments.push_back(cloner.clone(i, program.inputs[i].value));
+        const auto arguments = arguments_on_device(program, settings);
         ValueRecorder recorder(recording, settings);
         scope.begin_run();
         recorder.run(arguments);

@@ -20,6 +20,16 @@
 namespace repro_minify {
 namespace {
 
+bool equal_tensors(const at::Tensor &a, const at::Tensor &b) {
+  if (!a.defined() || !b.defined() || a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes())
+    return a.defined() == b.defined() && !a.defined();
+  try {
+    return a.layout() == at::kStrided && b.layout() == at::kStrided && !a.is_quantized() && a.equal(b.to(a.device()));
+  } catch (const c10::Error &) { // a dtype that LibTorch compares no tensors of
+    return false;
+  }
+}
+
 bool is_plain_strided(const at::Tensor &tensor) {
   return tensor.layout() == at::kStrided && !tensor.is_nested() && tensor.has_storage() && !tensor.is_quantized() &&
          !tensor.is_conj() && !tensor.is_neg() && tensor.storage().nbytes() > 0;
@@ -269,6 +279,17 @@ bool is_opaque_class(const c10::TypePtr &type) {
 
 bool is_opaque_object(const c10::IValue &value) {
   return value.isObject() && is_opaque_class(value.toObjectRef().type());
+}
+
+bool same_contents(const c10::IValue &a, const c10::IValue &b) {
+  std::vector<c10::IValue> x, y;
+  flatten_value(a, x);
+  flatten_value(b, y);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const c10::IValue &one, const c10::IValue &other) {
+    if (one.isTensor() && other.isTensor())
+      return equal_tensors(one.toTensor(), other.toTensor());
+    return one.tagKind() == other.tagKind() && one == other;
+  });
 }
 
 const std::string &digest_of_object(const c10::IValue &object) {

@@ -77,6 +77,9 @@ std::vector<char> pickled(const c10::IValue &value);
 /// Throws c10::Error.
 c10::IValue unpickled(std::string_view bytes);
 
+/// True if a cut would make the same input of either value. Values that cannot be compared count as different.
+bool same_contents(const c10::IValue &a, const c10::IValue &b);
+
 // Objects of C++ classes, such as the packed parameters of a quantised operator: values without attributes that a graph
 // could read.
 

@@ -386,7 +386,7 @@ class Pair:
 
 
 class Named(dict[str, Any]):
-    """As transformers' outputs are: pytree knows no class of dict but its own."""
+    """One such as transformers' outputs are of: pytree knows no class of dict but its own."""
 
 
 class Held:

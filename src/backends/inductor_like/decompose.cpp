@@ -261,8 +261,8 @@ const char *decomposition_of(const Node *node, const Observation &seen) {
 }
 
 /// True if eager's result is contiguous where an operand is not: pointwise operators would keep the operand's order.
-bool has_other_strides_than_operands(const jit::Node *node, const Observation &seen) {
-  const auto is_contiguous = [&](const jit::Value *value) {
+bool has_other_strides_than_operands(const Node *node, const Observation &seen) {
+  const auto is_contiguous = [&](const Value *value) {
     const ObservedTensor *tensor = seen.tensor(value);
     return !tensor || tensor->strides == contiguous_strides(tensor->sizes);
   };

@@ -282,12 +282,9 @@ private:
     for (size_t d = 0; d < reduced.size(); ++d)
       (reduced[d] ? folded : kept).push_back(source.sizes[d]);
     const int64_t count = product(folded);
-    if (count == 0)
-      return std::nullopt; // an empty reduction has rules of its own
-    const Element out = *element_of(result.dtype);
-    const Element accumulator =
-        rule->fold == Fold::Any || rule->fold == Fold::All ? Element::Bool : compute_element(out);
-    if (out == Element::UInt8 && (rule->fold == Fold::Any || rule->fold == Fold::All))
+    const bool is_logical = rule->fold == Fold::Any || rule->fold == Fold::All;
+    const Element out = *element_of(result.dtype), accumulator = is_logical ? Element::Bool : compute_element(out);
+    if (count == 0 || (out == Element::UInt8 && is_logical)) // an empty reduction has rules of its own
       return std::nullopt;
     Kernel::Output output;
     output.fold = rule->fold;

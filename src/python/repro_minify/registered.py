@@ -59,6 +59,8 @@ def importable(operator: str, folder: Path) -> str:
         )
     if "." in module.__name__ or is_installed(file):
         return module.__name__
+    if Path(file).stem.startswith("program"):
+        raise CannotTrace(f"{said} in {Path(file).name}, which is the name of what is written here; rename that file")
     return str(shutil.copy(file, folder))
 
 

@@ -45,7 +45,7 @@ class Flat(torch.nn.Module):
 
 
 def leaves_of(value: Any) -> Iterator[Any]:
-    """What pytree takes a value apart into, and what dataclasses and classes of lists and dictionaries are made of."""
+    """Takes apart what pytree does, and dataclasses and classes of lists and dictionaries too."""
     for leaf in pytree.tree_leaves(value):
         if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             yield from leaves_of([getattr(leaf, each.name) for each in dataclasses.fields(leaf)])

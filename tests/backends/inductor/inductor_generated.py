@@ -29,7 +29,7 @@ class OfACompiledProgram(unittest.TestCase):
         torch.compile(torch.neg)(torch.ones(2))  # from then on TorchInductor has read its own patterns
 
     def test_statements_of_a_kernel_and_what_writes_them(self):
-        found = watched(torch.sinh, torch.ones(2))
+        found = watched(torch.sinh, torch.ones(4))
         self.assertEqual(found["language"], "cpp")
         self.assertIn(".sinh();", found["code"])
         for noise in ("#include", "static_cast<int64_t>", "at::vec", "integer_div"):
@@ -141,9 +141,9 @@ class ValuesOfAKernel(unittest.TestCase):
         self.assertEqual(comments, ["-32768", "32768", "0", "true"])
 
     def test_of_a_vector_are_counted_by_lanes(self):
-        code = noted(torch.sinh, torch.ones(2))
+        code = noted(torch.sinh, torch.ones(4))
         lanes = torch._inductor.cpu_vec_isa.pick_vec_isa().nelements()
-        self.assertIn(f"  // 2 lanes 1, {lanes - 2} lanes 0", code)
+        self.assertIn(f"  // 4 lanes 1, {lanes - 4} lanes 0", code)
 
     def test_of_a_loop_are_shown_in_order(self):
         with torch._inductor.config.patch({"cpp.simdlen": 1}):
