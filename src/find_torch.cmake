@@ -26,8 +26,8 @@ say_whether_torch_is_tested("${Torch_DIR}")
 message(STATUS "Found a LibTorch with CUDA: ${torch_prefix}")
 set(TORCH_INSTALL_PREFIX "${torch_prefix}")
 set(TORCH_INCLUDE_DIRS "${torch_prefix}/include" "${torch_prefix}/include/torch/csrc/api/include")
-# torch_cuda is loaded by program/cuda_library.cpp where a device asks for it, so that a program runs beside every build
-# of a version, whichever it was linked with. The C++ library comes before all:
+# torch_cuda is loaded by program/operator_libraries.cpp where a device asks for it, so that a program runs beside every
+# build of a version, whichever it was linked with. The C++ library comes before all:
 # LibTorch 2.11 exports parts of an older one (std::filesystem::remove_all is a null call there). It is named by its
 # file, as a compiler that links it statically would make a second one beside LibTorch's.
 # The libraries are named by their paths: CMake then finds them in a build folder, and leaves no path of this machine in

@@ -188,7 +188,13 @@ int dispatch(int argc, char **argv) {
 /// Throws std::system_error if the result could not be written to standard output: the run then counts as failed.
 void require_printed() {
   std::cout.flush();
-  if (!std::cout || std::fflush(stdout) != 0)
+  if (!std::cout) { // since when is not known: written to once more, it says why
+    std::cout.clear();
+    errno = EIO;
+    std::cout << std::endl;
+    throw std::system_error(errno, std::generic_category(), "the result cannot be written to standard output");
+  }
+  if (std::fflush(stdout) != 0)
     throw std::system_error(errno, std::generic_category(), "the result cannot be written to standard output");
 }
 

@@ -58,14 +58,15 @@ def test_help_of_a_command_needs_no_program(tmp_path: Path) -> None:
 def test_what_is_built_is_found(tmp_path: Path) -> None:
     built = with_environment(clone(tmp_path)) / "build/dev/repro-minify"
     script(built, "")
-    assert said_by(tmp_path, "list").split() == [str(built), "list"]
+    assert said_by(tmp_path, "run", "x").split() == [str(built), "run", "x"]
     (tmp_path / "build/repro-minify").symlink_to("dev/repro-minify")
-    assert said_by(tmp_path, "list").split() == [f"{tmp_path}/build/repro-minify", "list"]
+    assert said_by(tmp_path, "run", "x").split() == [f"{tmp_path}/build/repro-minify", "run", "x"]
+    assert said_by(tmp_path, "list").split() == ["list"]  # which needs none
 
 
 def test_without_one_it_is_built_and_that_is_said(tmp_path: Path) -> None:
     script(with_environment(clone(tmp_path)) / "scripts/build.sh", f"touch {tmp_path}/built-$1")
-    words = [str(tmp_path / "scripts/triage.sh"), "list"]
+    words = [str(tmp_path / "scripts/triage.sh"), "run"]
     process = subprocess.run(words, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
-    assert process.stdout.split() == [f"{tmp_path}/build/repro-minify", "list"]
+    assert process.stdout.split() == [f"{tmp_path}/build/repro-minify", "run"]
     assert (tmp_path / "built-release").exists() and "building it" in process.stderr
