@@ -39,7 +39,7 @@ struct UnsteadyGroup {
   std::set<std::string, std::less<>> names; ///< without namespace and trailing underscore
 };
 
-constexpr auto drawing = "draws from a generator";
+constexpr auto why_of_drawing = "draws from a generator";
 
 const std::vector<UnsteadyGroup> unsteady_groups = {
     {false, true, "sums with atomic additions in any order",
@@ -64,7 +64,7 @@ const std::vector<UnsteadyGroup> unsteady_groups = {
      set_of_words("empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize resize_as")},
     {false, false, "a seed from the system", set_of_words("seed")},
     {false, false, "the clock", set_of_words("TimePoint")},
-    {false, false, drawing,
+    {false, false, why_of_drawing,
      set_of_words("bernoulli dropout multinomial normal rand rand_like randint randint_like randn randn_like random "
                   "randperm uniform")},
 };
@@ -123,7 +123,7 @@ std::vector<UnsteadyOperator> unsteady_operators(const Graph &graph, c10::Device
 
 bool may_draw(const torch::jit::Graph &graph) {
   const auto group = std::find_if(unsteady_groups.begin(), unsteady_groups.end(),
-                                  [](const UnsteadyGroup &one) { return one.why == drawing; });
+                                  [](const UnsteadyGroup &one) { return one.why == why_of_drawing; });
   return draws_random_numbers(graph) || any_node(graph.block(), [&](const torch::jit::Node *node) {
            return is_python_call(node) && group->names.contains(plain_name(node));
          });

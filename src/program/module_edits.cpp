@@ -166,8 +166,14 @@ void move_module(torch::jit::Module &module, c10::Device device) {
 }
 
 void widen_graph(Block *block) {
-  for_each_node(
-      block, [](Node *node) { node->kind() == prim::Constant ? widen_constant(node) : widen_dtype_arguments(node); });
+  for_each_node(block, [](Node *node) {
+    if (node->kind() == prim::Constant)
+      widen_constant(node);
+    else if (draws_otherwise_in_float64(node))
+      draw_in_float32(node);
+    else
+      widen_dtype_arguments(node);
+  });
 }
 
 void widen_module(torch::jit::Module &module) {

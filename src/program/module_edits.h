@@ -28,6 +28,12 @@ void move_module(torch::jit::Module &module, c10::Device device);
 /// PyTorch's cast_dtype_args_to_fp64 does; so do floating tensor constants. Nested blocks included.
 void widen_graph(Block *block);
 
+/// True for an operator that draws other numbers in float64 than in float32, such as aten::rand_like.
+bool draws_otherwise_in_float64(const Node *node);
+/// Has such an operator draw in float32, which most programs compute in, and widens what it gives: with numbers of its
+/// own the reference would be as far from eager as from any result, and let a wrong one pass.
+void draw_in_float32(Node *node);
+
 /// Every parameter, buffer and tensor attribute, and every graph of the module and of what it calls.
 void widen_module(torch::jit::Module &module);
 

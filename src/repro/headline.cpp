@@ -114,25 +114,12 @@ std::string values_of_inputs(const Program &program, const std::string &statemen
 }
 
 /// Row-major, as a person counts: "[0, 1]".
-std::string place_in_words(std::int64_t index, const std::vector<std::int64_t> &sizes) {
-  std::string text;
-  for (size_t dim = sizes.size(); dim-- > 0;) {
-    text = std::to_string(sizes[dim] ? index % sizes[dim] : 0) + (text.empty() ? "" : ", ") + text;
-    index /= sizes[dim] ? sizes[dim] : 1;
-  }
-  return "[" + text + "]";
-}
-
-std::string strides_in_words(const TensorForm &form) {
-  return "strides [" + joined_numbers(form.strides) + "]";
-}
-
 /// `index` is negative for a value that is no tensor.
 BothValues values_at(std::int64_t index, double expected, double found, const LeafReport &leaf) {
   const auto &sizes = leaf.ref_form->sizes;
   const bool single = index < 0 || std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size == 1; });
   const std::string path = leaf.path.starts_with('[') || leaf.path.starts_with('.') ? leaf.path : ""; // else "input 0"
-  const std::string place = single ? "" : path + place_in_words(index, sizes);
+  const std::string place = single ? "" : path + position_text(index, sizes);
   const std::string one = number_in_words(expected, leaf.ref_form->dtype),
                     other = number_in_words(found, leaf.res_form->dtype);
   if (one != other || expected == found)
@@ -144,7 +131,8 @@ BothValues values_at(std::int64_t index, double expected, double found, const Le
 BothValues values_of(const LeafReport &leaf, FailureKind kind) {
   if (kind == FailureKind::Structure && leaf.ref_form && leaf.res_form && leaf.ref_type == leaf.res_type &&
       leaf.ref_form->strides != leaf.res_form->strides)
-    return {strides_in_words(*leaf.ref_form), strides_in_words(*leaf.res_form), ""};
+    return {"strides [" + joined_numbers(leaf.ref_form->strides) + "]",
+            "strides [" + joined_numbers(leaf.res_form->strides) + "]", ""};
   if (kind == FailureKind::Structure || !leaf.ref_form || !leaf.res_form)
     return {leaf.ref_type, leaf.res_type, ""};
   if (kind == FailureKind::Dtype)

@@ -316,7 +316,9 @@ ReproFiles write_repro(const Program &program, const ReproFacts &facts, const st
     write_runner(program, facts, folder);
     return {};
   }
-  const ReproParts parts = facts.not_reduced ? repro_parts_as_given() : repro_parts(program, facts.check.grad);
+  // A model that is handed back as it was given is in the files, all of it.
+  const ReproParts parts = facts.not_reduced ? ReproParts{.files = {.inputs_from_file = true, .module_from_file = true}}
+                                             : repro_parts(program, facts.check.grad);
   const GeneratedSource *generated = facts.backend->parts().generated;
   const BackendSource source = generated ? generated->source_for(program, facts.check) : facts.backend->source();
   const Values values(program, facts, parts, source);

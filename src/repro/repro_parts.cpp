@@ -68,10 +68,4 @@ ReproParts repro_parts(const Program &given, bool grad) {
   return parts;
 }
 
-ReproParts repro_parts_as_given() {
-  ReproParts parts;
-  parts.files = {.inputs_from_file = true, .module_from_file = true};
-  return parts;
-}
-
 } // namespace repro_minify

@@ -24,9 +24,6 @@ struct ReproParts {
 /// 64 KiB, or has no text, is in the files.
 ReproParts repro_parts(const Program &given, bool grad);
 
-/// Returns those of a model that is handed back as it was given: it is in the files, all of it.
-ReproParts repro_parts_as_given();
-
 // Tensors as C++ or Python source.
 
 enum class Language { Cpp, Python };

@@ -91,7 +91,7 @@ void write_runner(const Program &program, const ReproFacts &facts, const std::st
                    render("repro_runner.cpp.tpl", {{"headline", headline(program, facts)},
                                                    {"found", "Found:    " + facts.reduced.message},
                                                    {"why", facts.no_package_because}}));
-  write_atomically(folder + "/CMakeLists.txt", runner_cmake_lists());
+  write_atomically(folder + "/CMakeLists.txt", render("CMakeLists.txt.tpl", {{"runs_python", true}}));
 }
 
 } // namespace repro_minify

@@ -54,8 +54,6 @@ void write_runner(const Program &program, const ReproFacts &facts, const std::st
 /// Returns the text for a repro.cpp that calls LibTorch, and links `libraries` beside it ("dl"). `has_operators`: it
 /// loads libraries of operators itself.
 std::string repro_cmake_lists(const std::vector<std::string> &libraries, bool has_operators);
-/// Returns the text for a repro.cpp that only runs repro.py.
-std::string runner_cmake_lists();
 
 // The function `differs` of a repro: whether one result shows the failure.
 

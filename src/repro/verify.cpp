@@ -92,10 +92,6 @@ std::string repro_cmake_lists(const std::vector<std::string> &libraries, bool ha
                 {{"cuda", cuda}, {"cpu", !cuda}, {"libraries", libraries}, {"has_operators", has_operators}});
 }
 
-std::string runner_cmake_lists() {
-  return render("CMakeLists.txt.tpl", {{"runs_python", true}});
-}
-
 ReproVerifier::Build::Build(const TemporaryFolder &source, const std::string &compiler)
     : compiler(compiler), header(first_header_of(source / "repro.cpp")),
       folder(source / (compiler.empty() ? "build" : "build-" + compiler)),

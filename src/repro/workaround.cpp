@@ -218,10 +218,15 @@ private:
   std::optional<Workaround> of_reduced_alone_; ///< a setting with which the model that it comes from fails still
 };
 
+/// "torch._inductor.config", which its code needs.
+std::string module_of(const Workaround &workaround) {
+  return workaround.code.substr(0, workaround.code.find('.', std::string("torch._inductor.").size()));
+}
+
 /// Returns the lines that a workaround adds before the first call of a script.
 std::string added_lines(const std::string &script, const Workaround &workaround) {
   const std::string &code = workaround.code;
-  const std::string module = code.substr(0, code.find('.', std::string("torch._inductor.").size()));
+  const std::string module = module_of(workaround);
   const bool is_module = script.find("\nclass Repro") != std::string::npos;
   switch (workaround.kind) {
   case Kind::Setting:
@@ -278,8 +283,10 @@ std::string workaround_sentence(const ReproFacts &facts) {
            (fails_under(facts, ablation_names::aot_eager).value_or(false)
                 ? "it fails before TorchInductor, so that none of its settings helps."
                 : "no setting of TorchInductor that was tried makes it right.");
-  std::string text = markdown_code(workaround.code) +
-                     (workaround.kind == Kind::Fallback ? " with " + markdown_code(no_cache) : "") + " makes it right";
+  std::string text = markdown_code(workaround.code);
+  if (workaround.kind == Kind::Fallback)
+    text += " (after " + markdown_code("import " + module_of(workaround)) + ") with " + markdown_code(no_cache);
+  text += " makes it right";
   if (workaround.mends_model)
     text +=
         *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";

@@ -234,10 +234,25 @@ def large(x: Any, y: Any) -> Any:
     return x + torch.full((6,), 1e10), y * 3e16
 
 
+def running_statistics(x: Any, y: Any) -> Any:
+    """Writes the statistics, of which PyTorch's version counters say nothing."""
+    normed = F.batch_norm(x.view(2, 3), y[:3], y[3:], training=True)
+    return normed, y * 2
+
+
+def unread_statistics(x: Any, y: Any) -> Any:
+    F.batch_norm(x.view(2, 3), y[:3], y[3:], training=True)
+    return y * 2
+
+
+def signed_zeros(x: Any, y: Any) -> Any:
+    return 1 / x.new_full((2,), -0.0), 1 / x.new_full((2,), 0.0)
+
+
 FUNCTIONS = [
     *(set_part, augmented, foreach, halves, through_view, written_out, named, parts, pooled, numbers, dtypes, indexed),
     *(einsum, no_results, norms, attention, interpolated, drawn, fills, scalars, scattered, copied, overlapping),
     *(resized, complex_parts, conditional, statistics, texts, same_twice, fft),
     *(switched, cast, branched, looped, checkpointed, nested_results, mapped, gradients, jacobians),
-    *(kernels, arrays, rows_of_gradients, large),
+    *(kernels, arrays, rows_of_gradients, large, running_statistics, unread_statistics, signed_zeros),
 ]

@@ -117,8 +117,8 @@ graph(%x : Tensor):)IR" + call_constant("call", call) +
   EXPECT_TRUE(says(asked(sort, R"({"f":"operator.getitem","a":[{"%":0},1]})"), "index"));
   EXPECT_FALSE(says(asked(sort, R"({"f":"operator.getitem","a":[{"%":0},0]})"), "index"));
   EXPECT_TRUE(says(asked(R"({"m":"sin","a":[{"%":0}]})", R"({"f":"torch.argmax","a":[{"%":0}]})"), "index"));
-  EXPECT_TRUE(says(asked(R"({"f":"torch.rand_like","a":[{"%":0}]})", R"({"m":"sin","a":[{"%":0}]})"),
-                   "draws random numbers"));
+  EXPECT_TRUE(
+      says(asked(R"({"f":"torch.rand_like","a":[{"%":0}]})", R"({"m":"sin","a":[{"%":0}]})"), "draws random numbers"));
 }
 
 TEST(Preflight, ValuesNearTheEndOfTheDtype) {

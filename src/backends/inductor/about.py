@@ -23,7 +23,8 @@ def program(repro: Any, compiled: Any) -> dict[str, Any]:
     subject = explanation.subject_of(repro, compiled)
     if subject is None:
         return answer
-    answer["change"] = explanation.in_words(repro, subject)
+    with contextlib.suppress(RuntimeError, ValueError, TypeError, OverflowError):  # of a dtype that nothing is drawn in
+        answer["change"] = explanation.in_words(repro, subject)
     answer["decompositions"] = generated.decompositions_of(subject.eager, subject.arguments)
     found, expected = (side.outcome(subject.arguments) for side in (subject.compiled, subject.eager))
     answer["is_numpys"] = numpy_side.agrees(subject.module, subject.arguments, found, expected)

@@ -29,6 +29,7 @@ import emit_fx
 import emit_recipe
 import entries
 import fx_candidate
+import fx_effects
 import fx_graph
 import generated
 import kept
@@ -277,7 +278,8 @@ class Candidate:
         call = Call(header["call"], operands)
         grad = grad and not call.detaches
         call.modes = [mode for mode in call.modes if "grad" not in mode]
-        with torch.no_grad():  # each operand would be a leaf, which nothing may write to
+        # Without gradients: each operand would be a leaf, which nothing may write to.
+        with torch.no_grad(), fx_effects.writes_noticed(call.target, given):
             output = call.args[0] if call.is_hook else call.run()
         output = list(output) if isinstance(output, tuple) else output  # the kind of the call is Tensor[]
         written = {

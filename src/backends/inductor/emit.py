@@ -62,9 +62,12 @@ class Literals:
         """Returns how the tensor is taken out of `owner`, which has the name. A detached view cannot be written to
         under torch.compile: only a tensor that requires gradients is detached."""
         name += ".detach()" * has_grad
+        if tensor.dtype != owner.dtype:
+            place = f"{tensor.storage_offset()}, {list(tensor.shape)}, {list(tensor.stride())}"
+            return f"torch.empty(0, dtype={tensor.dtype}).set_({name}.untyped_storage(), {place})"
         step = owner.stride(0) if owner.dim() else 0
         first, rest = divmod(tensor.storage_offset() - owner.storage_offset(), step) if step else (0, 1)
-        if rest == 0 <= first and tensor.dtype == owner.dtype:
+        if rest == 0 <= first:
             rows = owner.shape[0]
             if tensor.shape == owner.shape[1:] and tensor.stride() == owner.stride()[1:] and first < rows:
                 return f"{name}[{first}]"

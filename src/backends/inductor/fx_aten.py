@@ -80,7 +80,8 @@ def as_users_call(target: Any, arguments: Arguments) -> tuple[Any, Arguments]:
         return getattr(torch, name), arguments
     if name == "lift_fresh_copy":
         return aten.clone.default, arguments
-    broadcasts = name == "binary_cross_entropy" and sizes_of(args[0]) != sizes_of(args[1])  # F refuses it
+    is_entropy = name == "binary_cross_entropy" and len(args) > 1
+    broadcasts = is_entropy and sizes_of(args[0]) != sizes_of(args[1])  # F refuses it
     if name in LOSSES and overload == "default" and not kwargs and not broadcasts:
         return getattr(torch.nn.functional, name.removesuffix("_nd").replace("cross_entropy_loss", "cross_entropy")), (
             (args[:2], loss(LOSSES[name], args)))  # fmt: skip

@@ -153,8 +153,10 @@ class Encoder:
         if isinstance(value, int):
             return self.operand(value) if -(2**63) <= value < 2**63 else {"int": str(value)}
         if isinstance(value, float):
-            # TorchScript saves a whole number of so many digits without its point, which makes it an int.
-            stays = math.isfinite(value) and not (abs(value) >= 1e10 and value.is_integer())
+            # TorchScript saves a whole number of so many digits without its point, which makes it an int, and takes
+            # -0.0 and 0.0 for one constant.
+            is_odd = abs(value) >= 1e10 and value.is_integer() or value == 0 and math.copysign(1, value) < 0
+            stays = math.isfinite(value) and not is_odd
             return self.operand(value) if stays else {"float": repr(value)}
         if isinstance(value, complex):
             return {"complex": [str(value.real), str(value.imag)]}

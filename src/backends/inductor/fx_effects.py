@@ -1,11 +1,12 @@
 """Which calls of torch.fx have to keep their place: those that write, draw random numbers or change a mode; and which
 values are plain numbers."""
 
+import contextlib
 import functools
 import inspect
 import operator
 import types
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import torch
@@ -165,3 +166,17 @@ class Numbers:
         if node.target is operator.getitem:
             return self.has(node.args[0])
         return all(self.has(argument) for argument in node.args)
+
+
+@contextlib.contextmanager
+def writes_noticed(target: Any, tensors: list[torch.Tensor]) -> Iterator[None]:
+    """Gives a tensor that a call within writes to unseen a new version, as every other write does. A batch norm in
+    training writes its running statistics so, and a kernel of the user's may."""
+    name = target if isinstance(target, str) else name_of(target)
+    schema = getattr(target, "_schema", None)
+    is_suspect = "batch_norm" in name or (schema is not None and schema.is_mutable and target.namespace != "aten")
+    before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors if is_suspect]
+    yield
+    for tensor, version, copy in before:
+        if tensor._version == version and not torch.equal(tensor.detach().nan_to_num(), copy.nan_to_num()):
+            torch.autograd.graph.increment_version(tensor)

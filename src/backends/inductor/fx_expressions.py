@@ -4,7 +4,7 @@ typed by hand."""
 import ast
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -183,6 +183,8 @@ class Expressions:
             made = inner.call(ast.Attribute(inner.value(args[0]), name, ast.Load()), args[1:], kwargs)
         elif kind == "function":
             made = inner.call(dotted(f"np.{name}"), args, kwargs)
+        elif kind == "operator" and (written := inner.operator(name, args)) is not None:
+            made = written
         else:
             raise NoForm(f"NumPy's operator {name}")
         return made if name == "__setitem__" else of_array(made)
@@ -296,7 +298,7 @@ class Expressions:
     def indexing(self, name: str, args: tuple[Any, ...]) -> ast.expr | None:
         """A subscript in the place of slice, select, index and the size of one dimension."""
         dim = args[1] if len(args) > 1 else 0
-        if name == "aten.index.Tensor" and isinstance(dim, (list, tuple)) and any(map(has_dimensions, dim)):
+        if name == "aten.index.Tensor" and isinstance(dim, (list, tuple)) and have_dimensions(dim):
             places = tuple(slice(None) if index is None else index for index in dim)
             return self.subscript(args[0], places if len(places) > 1 else places[0])
         if name == "aten.sym_size.int" and type(dim) is int and len(args) == 2:
@@ -316,9 +318,11 @@ class Expressions:
         return None
 
 
-def has_dimensions(index: Any) -> bool:
-    """False for an index that is known to be 0-d: x[i] of one is a view of x, where the operator copies."""
-    return index is not None and fx_signatures.sizes_of(index) != ()
+def have_dimensions(indices: Sequence[Any]) -> bool:
+    """True if some are given, and none of them is known to be 0-d: x[i] of one is a view of x, where the operator
+    copies, and it stands in another place of the result."""
+    given = [index for index in indices if index is not None]
+    return bool(given) and all(fx_signatures.sizes_of(index) != () for index in given)
 
 
 def named_results(node: Node) -> tuple[str, ...]:

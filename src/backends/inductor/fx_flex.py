@@ -29,7 +29,7 @@ def write_as_users(node: Node, capture: Callable[[Any, Any], None]) -> None:
             how = {"BLOCK_SIZE": tuple(blocks[-3:-1]), "mask_mod": blocks[-1]}  # type: ignore
             said["block_mask"] = call(node, BlockMask, (tuple(blocks[:2]), *blocks[2:10]), how)  # type: ignore
         said["scale"] = scale
-        if heads(query) != heads(key):
+        if heads(query) is None or heads(query) != heads(key):  # where they are equal it changes nothing
             said["enable_gqa"] = True
         own = {name: given for name, given in options.items() if USUAL.get(name, node) != given}  # type: ignore
         own.pop("OUTPUT_LOGSUMEXP", None)

@@ -21,7 +21,7 @@ NO_HOOKS, HOOKS = function_of("_saved_tensors_hooks_disable"), function_of("_sav
 ENTER_JVP, LEAVE_JVP = function_of("_jvp_increment_nesting"), function_of("_jvp_decrement_nesting")
 MAKE_DUAL, UNPACK_DUAL = function_of("_make_dual"), function_of("_unpack_dual")
 ENTER_DUAL, LEAVE_DUAL = function_of("_enter_dual_level"), function_of("_exit_dual_level")
-LOAD, FORWARD = function_of("_maybe_load_decompositions"), function_of("_set_fwd_grad_enabled")
+LOAD, FORWARD = function_of("_maybe_load_decompositions"), torch._C._set_fwd_grad_enabled
 WHY_NO_HOOKS = (
     "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. "
     "Please open an issue with your use case."

@@ -10,6 +10,7 @@ from torch.fx import Graph, Node
 import fx_flex
 import fx_func
 import fx_vmap
+from fx_call import NoForm
 
 LOOPS = "torch._higher_order_ops"
 AUTOGRAD = "autograd_function_apply"
@@ -78,6 +79,8 @@ def as_users_call(node: Node) -> UsersCall:
         return UsersCall(f"{LOOPS}.map", (args[0], *args[1], *args[2]), kwargs, LOOPS, alone=True)
     if name == "scan" and len(args) == 4 and not args[3] and not kwargs and len(args[1]) == len(args[2]) == 1:
         return UsersCall(f"{LOOPS}.scan", (args[0], *args[1], *args[2]), kwargs, LOOPS)
+    if name == "scan":  # Dynamo takes the operator itself of a loop alone, and of torch.scan one value for each
+        raise NoForm("torch.scan of several values")
     return UsersCall(f"torch.ops.higher_order.{name}", args, kwargs, LOOPS)
 
 

@@ -7,6 +7,8 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from draws import drawn, draws_otherwise
+
 
 class Wide(TorchDispatchMode):
     """Makes float64 of what is made in another floating-point dtype: of the rounding that a program asks for the
@@ -16,6 +18,8 @@ class Wide(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if draws_otherwise(func):
+            return drawn(func, args, kwargs)
         if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
             kwargs = {**kwargs, "dtype": torch.float64}
         if isinstance(func, HigherOrderOperator):

@@ -9,6 +9,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
 import fx_call
+import fx_effects
 import fx_func
 import fx_modes
 from fx_inputs import tensors_in
@@ -25,7 +26,7 @@ def result_of(node: Node, values: dict[Node, Any]) -> tuple[Any, bool]:
     tensors = tensors_in((args, kwargs))
     before = [tensor._version for tensor in tensors]
     called = getattr(args[0], str(node.target)) if node.op == "call_method" else node.target
-    with fx_modes.entered(fx_modes.modes_of(node) or []):
+    with fx_modes.entered(fx_modes.modes_of(node) or []), fx_effects.writes_noticed(node.target, tensors):
         result = called(*args[node.op == "call_method" :], **kwargs)
     schema = getattr(node.target, "_schema", None)
     writes = schema is not None and schema.is_mutable

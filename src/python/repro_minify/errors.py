@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,6 +59,8 @@ def first_line(error: BaseException) -> str:
     """Its class and the first line of its text, with the next where that one only announces it; those of the error
     inside where Dynamo only says which backend raised it."""
     error = getattr(error, "inner_exception", None) or error
+    if found := re.search(r"with fake tensors: .* got (\w+)\((['\"])(.+)\2\)$", str(error), re.MULTILINE):  # by Dynamo
+        return f"{found[1]}: {found[3].splitlines()[0]}"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

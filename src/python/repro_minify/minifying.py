@@ -133,7 +133,7 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
         words = words_of(model, inputs, backend, options, failing)
     except CannotTrace as error:
         both = untraced(error, model, original)
-        both.args = ("; ".join([str(both), *(each for each in refused if each not in str(both))]),)
+        both.args = (with_reasons(str(both), refused),)
         raise both from error.__cause__
     if original:
         require_same_end(failing, backend, options, original)
@@ -150,9 +150,14 @@ def reduce_model(asked: Asked, quiet: bool) -> Result:
             with contextlib.suppress(DoesNotFail):
                 return reduce([*words, *more], quiet)
         original = original_of(*asked) or original  # failing.pt is there now, and says which operators it lacks
-        both = DoesNotFail("; ".join([f"{error}; but {original}", *refused]))
+        both = DoesNotFail(with_reasons(f"{error}; but {original}", refused))
         both.original = original
         raise both from error
+
+
+def with_reasons(sentence: str, refused: list[str]) -> str:
+    """The sentence, and those of graphs that could not be asked, if they say something else."""
+    return "; ".join([sentence, *(each for each in refused if each not in sentence)])
 
 
 def require_same_end(failing: Path, backend: str, options: MinifyOptions, original: Original) -> None:

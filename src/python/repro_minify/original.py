@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .apart import Crashed, apart
 from .command import is_path
+from .draws import drawn, draws_otherwise
 from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
 from .saving import as_callable, given_arguments, name_of
@@ -62,6 +63,9 @@ class Wide(Called):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if draws_otherwise(func):
+            self.names.append(func._schema.name)
+            return drawn(func, args, kwargs)
         if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
             kwargs = {**kwargs, "dtype": torch.float64}
         return super().__torch_dispatch__(func, types, args, kwargs)

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ def given_arguments(model: object, inputs: Any) -> Arguments:
         return tuple(args), dict(kwargs)
     if inputs is None:
         raise BadInput(f"{name_of(model)}: no inputs given; give the arguments of one call that fails")
+    if isinstance(inputs, Iterator):
+        raise BadInput(f"inputs is a {type(inputs).__name__}, which gives its values once; give a tuple of them")
     return arguments_of_call(inputs)
 
 

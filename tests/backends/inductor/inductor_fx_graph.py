@@ -375,6 +375,21 @@ class InFloat64(unittest.TestCase):
         found = fx_candidate.in_float64(torch.fx.symbolic_trace(casts))(x)
         self.assertTrue(torch.equal(found, x), found)
 
+    def test_draws_what_eager_draws(self):
+        def draws(x):
+            drawn = [torch.rand_like(x), torch.randn_like(x), torch.rand_like(x, dtype=torch.float32)]
+            drawn += [torch.bernoulli(x.sigmoid()), x.clone().uniform_(), x.clone().exponential_()]
+            return [*drawn, torch.nn.functional.dropout(x), torch.normal(x, 1.0), torch.multinomial(x.sigmoid(), 9)]
+
+        x = torch.linspace(-1, 1, 40)
+        module = torch.fx.symbolic_trace(draws)
+        torch.manual_seed(0)
+        expected = module(x)
+        torch.manual_seed(0)
+        for one, other in zip(expected, fx_candidate.in_float64(module)(x.double()), strict=True):
+            self.assertTrue(torch.allclose(one.double(), other.double(), atol=1e-5))
+            self.assertIn(other.dtype, (torch.float64, torch.int64))
+
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # torch.jit is deprecated

@@ -684,7 +684,8 @@ class Parts(Same):
         source = " ".join(" ".join(text.function("f")).split())
         self.assertIn("block_mask = BlockMask((128, 128), n, n, None,", source)
         self.assertIn("BLOCK_SIZE=(128, 128), mask_mod=lambda x, y, z, w: z >= w)", source)
-        self.assertIn("score_mod=lambda x, y, z, w, v: x + bias[z], block_mask=block_mask, scale=0.5)", source)
+        called = "score_mod=lambda x, y, z, w, v: x + bias[z], block_mask=block_mask, scale=0.5, enable_gqa=True)"
+        self.assertIn(called, source)
 
     def test_a_hook_is_registered_as_people_do(self) -> None:
         graph, root = Graph(), torch.nn.Module()

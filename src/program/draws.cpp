@@ -1,0 +1,78 @@
+// Random numbers in the fp64 reference: those that eager draws.
+#include "program/module_edits.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <set>
+#include <string>
+
+namespace repro_minify {
+namespace {
+
+namespace aten = torch::jit::aten;
+
+/// Operators that draw floating-point numbers, or decide by some, in another way in float64. (dropout, randint and
+/// randperm give the same in either.)
+const std::set<std::string, std::less<>> &drawing() {
+  static const std::set<std::string, std::less<>> names = {
+      "rand",         "rand_like", "randn",       "randn_like", "normal",      "normal_", "uniform_",
+      "exponential_", "cauchy_",   "log_normal_", "bernoulli",  "multinomial", "poisson", "bernoulli_"};
+  return names;
+}
+
+bool is_tensor(const Value *value) {
+  return value->type()->isSubtypeOf(c10::TensorType::get());
+}
+
+/// A tensor like the one that is written to is drawn into in its place, and copied.
+void draw_beside(Node *node) {
+  Graph &graph = *node->owningGraph();
+  Value *target = node->input(0);
+  {
+    const torch::jit::WithInsertPoint before(node);
+    node->replaceInput(0, graph.insert(aten::empty_like, {target}, {{"dtype", c10::IValue(at::kFloat)}}));
+  }
+  const torch::jit::WithInsertPoint after(node->next());
+  Value *copied = graph.insert(aten::copy_, {target, node->output()});
+  node->output()->replaceAllUsesAfterNodeWith(copied->node(), copied);
+}
+
+/// rand_like(x) has the dtype of x where it is given none.
+void ask_for_float32(Node *node) {
+  const auto *schema = node->maybeSchema();
+  for (size_t i = 0; schema && i < schema->arguments().size(); ++i) {
+    const auto given = schema->arguments()[i].name() == "dtype" ? torch::jit::toIValue(node->input(i)) : std::nullopt;
+    if (given && given->isNone()) {
+      const torch::jit::WithInsertPoint before(node);
+      node->replaceInput(i, node->owningGraph()->insertConstant(static_cast<int64_t>(at::kFloat)));
+    }
+  }
+}
+
+} // namespace
+
+bool draws_otherwise_in_float64(const Node *node) {
+  return node->kind().is_aten() && node->outputs().size() == 1 && drawing().contains(node->kind().toUnqualString());
+}
+
+void draw_in_float32(Node *node) {
+  const std::string name = node->kind().toUnqualString();
+  if (name.back() == '_')
+    return draw_beside(node);
+  Graph &graph = *node->owningGraph();
+  if (name.ends_with("_like")) {
+    ask_for_float32(node);
+  } else {
+    const torch::jit::WithInsertPoint before(node);
+    for (size_t i = 0; i < node->inputs().size(); ++i)
+      if (is_tensor(node->input(i))) // probabilities, means
+        node->replaceInput(i, graph.insert(aten::to, {node->input(i), at::kFloat}));
+  }
+  if (name == "multinomial") // gives indices
+    return;
+  const torch::jit::WithInsertPoint after(node->next());
+  Value *wide = graph.insert(aten::to, {node->output(), at::kDouble});
+  node->output()->replaceAllUsesAfterNodeWith(wide->node(), wide);
+}
+
+} // namespace repro_minify
