@@ -14,9 +14,13 @@ namespace repro_minify {
 namespace {
 
 constexpr const char *whole_numbers = "whole numbers";
+constexpr const char *infinities = "Inf, no NaN";
 
-/// Where rounding is a failure, a wrong whole number is another one: no search may end at what is only rounded.
+/// Where rounding is a failure, a wrong whole number is another one: no search may end at what is only rounded. An
+/// infinity out of place is another failure than a NaN: a number that overflows, and one that is none.
 std::string what_is_wrong(const LeafReport &leaf, FailureKind kind, CompareRule rule) {
+  if (kind == FailureKind::Nan)
+    return leaf.ref_nan == 0 && leaf.res_nan == 0 ? infinities : "";
   return kind == FailureKind::Accuracy && !has_arbiter(rule) && is_whole(leaf) ? whole_numbers : "";
 }
 
@@ -119,9 +123,12 @@ bool comes_of_dtypes(const Verdict &verdict, const Signature &failure) {
 
 namespace {
 
-/// One that does not hang on equal elements may stand for one that does.
+/// One that does not hang on equal elements may stand for one that does, and an infinity for a NaN, which is often made
+/// of one further on.
 bool is_same(Signature seen, const Signature &wanted) {
   seen.at_equal_elements |= wanted.at_equal_elements;
+  if (wanted.kind == FailureKind::Nan && wanted.detail.empty())
+    seen.detail.clear();
   return seen == wanted;
 }
 

@@ -119,7 +119,7 @@ Instance as_wanted(torch::jit::Module module, const std::vector<c10::IValue> &ar
   for (auto parameter : instance.module.parameters())
     parameter.set_requires_grad(options.requires_grad && parameter.requires_grad());
   if (options.double_precision)
-    widen_module(instance.module);
+    widen_module(instance.module, std::none_of(arguments.begin(), arguments.end(), is_double));
   if (!options.device.is_cpu())
     move_module(instance.module, options.device);
   ArgumentCloner cloner(

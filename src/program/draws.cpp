@@ -24,13 +24,38 @@ bool is_tensor(const Value *value) {
   return value->type()->isSubtypeOf(c10::TensorType::get());
 }
 
-/// A tensor like the one that is written to is drawn into in its place, and copied.
+/// Complex numbers are drawn as pairs of the type that is asked for.
+bool draws_complex(const Node *node) {
+  const auto type = node->output()->type()->cast<c10::TensorType>();
+  if (type && type->scalarType() && at::isComplexType(*type->scalarType()))
+    return true;
+  const auto *schema = node->maybeSchema();
+  for (size_t i = 0; schema && i < node->inputs().size(); ++i) {
+    const auto given = schema->arguments()[i].name() == "dtype" ? torch::jit::toIValue(node->input(i)) : std::nullopt;
+    if (given && given->isInt())
+      return at::isComplexType(static_cast<at::ScalarType>(given->toInt()));
+  }
+  return false;
+}
+
+/// Casts the tensors among the arguments from the first on: probabilities, means.
+void narrow_arguments(Node *node, size_t first) {
+  const torch::jit::WithInsertPoint before(node);
+  for (size_t i = first; i < node->inputs().size(); ++i)
+    if (is_tensor(node->input(i)))
+      node->replaceInput(i, node->owningGraph()->insert(aten::to, {node->input(i), at::kFloat}));
+}
+
+/// A tensor like the one that is written to, with its strides, is drawn into in its place, and copied.
 void draw_beside(Node *node) {
   Graph &graph = *node->owningGraph();
   Value *target = node->input(0);
+  narrow_arguments(node, 1);
   {
     const torch::jit::WithInsertPoint before(node);
-    node->replaceInput(0, graph.insert(aten::empty_like, {target}, {{"dtype", c10::IValue(at::kFloat)}}));
+    Value *sizes = graph.insert(aten::size, {target}), *strides = graph.insert(aten::stride, {target});
+    node->replaceInput(
+        0, graph.insert(aten::new_empty_strided, {target, sizes, strides}, {{"dtype", c10::IValue(at::kFloat)}}));
   }
   const torch::jit::WithInsertPoint after(node->next());
   Value *copied = graph.insert(aten::copy_, {target, node->output()});
@@ -52,7 +77,11 @@ void ask_for_float32(Node *node) {
 } // namespace
 
 bool draws_otherwise_in_float64(const Node *node) {
-  return node->kind().is_aten() && node->outputs().size() == 1 && drawing().contains(node->kind().toUnqualString());
+  const auto *schema = node->maybeSchema();
+  return schema && node->kind().is_aten() && node->outputs().size() == 1 &&
+         drawing().contains(node->kind().toUnqualString()) &&
+         !schema->argumentIndexWithName("out") && // what is drawn into another tensor stays as it is
+         !draws_complex(node);
 }
 
 void draw_in_float32(Node *node) {
@@ -60,14 +89,7 @@ void draw_in_float32(Node *node) {
   if (name.back() == '_')
     return draw_beside(node);
   Graph &graph = *node->owningGraph();
-  if (name.ends_with("_like")) {
-    ask_for_float32(node);
-  } else {
-    const torch::jit::WithInsertPoint before(node);
-    for (size_t i = 0; i < node->inputs().size(); ++i)
-      if (is_tensor(node->input(i))) // probabilities, means
-        node->replaceInput(i, graph.insert(aten::to, {node->input(i), at::kFloat}));
-  }
+  name.ends_with("_like") ? ask_for_float32(node) : narrow_arguments(node, 0);
   if (name == "multinomial") // gives indices
     return;
   const torch::jit::WithInsertPoint after(node->next());

@@ -165,18 +165,26 @@ void move_module(torch::jit::Module &module, c10::Device device) {
   });
 }
 
-void widen_graph(Block *block) {
-  for_each_node(block, [](Node *node) {
+bool is_double(const c10::IValue &value) {
+  bool found = false;
+  for_each_tensor(value, [&](const at::Tensor &tensor) {
+    found |= tensor.defined() && (tensor.scalar_type() == at::kDouble || tensor.scalar_type() == at::kComplexDouble);
+  });
+  return found;
+}
+
+void widen_graph(Block *block, bool narrow_draws) {
+  for_each_node(block, [&](Node *node) {
     if (node->kind() == prim::Constant)
       widen_constant(node);
-    else if (draws_otherwise_in_float64(node))
+    else if (narrow_draws && draws_otherwise_in_float64(node))
       draw_in_float32(node);
     else
       widen_dtype_arguments(node);
   });
 }
 
-void widen_module(torch::jit::Module &module) {
+void widen_module(torch::jit::Module &module, bool narrow_draws) {
   const at::NoGradGuard no_grad;
   std::map<void *, std::vector<at::Tensor>> by_memory; // what shares it does so afterwards too
   for (const auto &submodule : module.modules())
@@ -197,7 +205,7 @@ void widen_module(torch::jit::Module &module) {
     if (auto *graph_function = torch::jit::tryToGraphFunction(*function)) {
       // A dtype that is handed to a function is a constant only where the function is called.
       torch::jit::Inline(*graph_function->graph());
-      widen_graph(graph_function->graph()->block());
+      widen_graph(graph_function->graph()->block(), narrow_draws);
     }
 }
 

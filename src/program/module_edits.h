@@ -25,8 +25,11 @@ void move_module(torch::jit::Module &module, c10::Device device);
 // The fp64 reference: the same program in float64 (complex128).
 
 /// Arguments named `dtype` that are constants of a floating type become float64 (complex128 for complex ones), as
-/// PyTorch's cast_dtype_args_to_fp64 does; so do floating tensor constants. Nested blocks included.
-void widen_graph(Block *block);
+/// PyTorch's cast_dtype_args_to_fp64 does; so do floating tensor constants. Nested blocks included. `narrow_draws`:
+/// random numbers are drawn by draw_in_float32(), which is wrong for a program that computes in float64 itself.
+void widen_graph(Block *block, bool narrow_draws);
+/// True if the value is or holds a tensor of float64 or complex128.
+bool is_double(const c10::IValue &value);
 
 /// True for an operator that draws other numbers in float64 than in float32, such as aten::rand_like.
 bool draws_otherwise_in_float64(const Node *node);
@@ -35,7 +38,7 @@ bool draws_otherwise_in_float64(const Node *node);
 void draw_in_float32(Node *node);
 
 /// Every parameter, buffer and tensor attribute, and every graph of the module and of what it calls.
-void widen_module(torch::jit::Module &module);
+void widen_module(torch::jit::Module &module, bool narrow_draws);
 
 // Backends compile forward. A method of another name that cannot be flattened gets a module around it.
 

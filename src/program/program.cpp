@@ -241,7 +241,8 @@ void outline_hidden_aliases(torch::jit::Module &module, Graph &graph, const std:
 Instance make_instance(const Program &program, const InstantiateOptions &options, bool in_parts) {
   auto graph = program.graph->copy();
   if (options.double_precision)
-    widen_graph(graph->block());
+    widen_graph(graph->block(), std::none_of(program.inputs.begin(), program.inputs.end(),
+                                             [](const ProgramInput &input) { return is_double(input.value); }));
   torch::jit::Module module("__torch__.Repro");
   module.register_attribute("training", c10::BoolType::get(), false);
   Value *self = graph->insertInput(0, "self");

@@ -108,7 +108,8 @@ BugKey bug_key(const Program &program, const ReproFacts &facts) {
   BugKey key;
   if (facts.bisection && facts.bisection->guilty)
     key.guilty = facts.bisection->pass;
-  key.detail = facts.signature.detail;
+  if (facts.signature.kind != FailureKind::Nan) // whether it overflows or is none hangs on what reads it
+    key.detail = facts.signature.detail;
   if (facts.not_reduced)
     return key;
   // It gives each operator its types by a table: where a type is wrong the table is the fault, and which of its rows a

@@ -72,18 +72,19 @@ TEST(Check, TheReferenceDrawsWhatEagerDraws) {
     torch::jit::Module module("m");
     module.define("def forward(self, x: Tensor):\n  p = torch.sigmoid(x)\n  return [torch.rand_like(x), "
                   "torch.randn_like(x), torch.rand([40]), torch.normal(x, 1.0), torch.bernoulli(p), torch.dropout(x, "
-                  "0.5, True), torch.empty_like(x).uniform_(), torch.empty_like(x).exponential_(1.0), p.normal_()]\n");
+                  "0.5, True), torch.empty_like(x).uniform_(), torch.empty_like(x).exponential_(1.0), "
+                  "torch.empty_like(x).bernoulli_(torch.sigmoid(x)), p.normal_()]\n");
     const at::Tensor x = at::linspace(-1, 1, 40);
     if (!options.double_precision)
       return Instance{module, {x}};
-    widen_module(module);
+    widen_module(module, true);
     return Instance{module, {x.to(at::kDouble)}};
   };
   CheckOptions options;
   options.measure_always = true;
   const Verdict verdict = check(factory, backend_with(run_right), options, {.timeout = std::chrono::seconds(20)});
   ASSERT_EQ(verdict.outcome, Verdict::Outcome::Pass) << verdict.message;
-  ASSERT_EQ(verdict.outputs.size(), 9U) << verdict.no_fp64_because;
+  ASSERT_EQ(verdict.outputs.size(), 10U) << verdict.no_fp64_because;
   for (const LeafReport &leaf : verdict.outputs)
     EXPECT_LT(leaf.ref_error, 1e-6) << &leaf - verdict.outputs.data();
 }

@@ -73,15 +73,26 @@ struct Pair {
 TEST(Signature, WhatCountsAsTheSameFailure) {
   const Signature accuracy{FailureKind::Accuracy, "output", ""}, state{FailureKind::Accuracy, "state", ""},
       gradient{FailureKind::Gradient, "gradient", ""}, dtype{FailureKind::Dtype, "output", ""},
-      nan{FailureKind::Nan, "output", ""}, raised{FailureKind::Exception, "", "a"},
-      other{FailureKind::Exception, "", "b"}, crash{FailureKind::Crash, "", "signal 11 in f, g", 11},
-      elsewhere{FailureKind::Crash, "", "signal 11 in h", 11}, abort{FailureKind::Crash, "", "signal 6 in f, g", 6},
-      hang{FailureKind::Hang, "", ""};
+      nan{FailureKind::Nan, "output", ""}, inf{FailureKind::Nan, "output", "Inf, no NaN"},
+      raised{FailureKind::Exception, "", "a"}, other{FailureKind::Exception, "", "b"},
+      crash{FailureKind::Crash, "", "signal 11 in f, g", 11}, elsewhere{FailureKind::Crash, "", "signal 11 in h", 11},
+      abort{FailureKind::Crash, "", "signal 6 in f, g", 6}, hang{FailureKind::Hang, "", ""};
   const Pair table[] = {
-      {accuracy, accuracy, true, true}, {accuracy, state, false, true},     {accuracy, dtype, false, false},
-      {accuracy, nan, false, false},    {accuracy, gradient, false, false}, {raised, raised, true, true},
-      {raised, other, false, true},     {raised, crash, false, false},      {crash, elsewhere, false, true},
-      {crash, abort, false, true},      {hang, hang, true, true},           {hang, crash, false, false},
+      {accuracy, accuracy, true, true},
+      {accuracy, state, false, true},
+      {accuracy, dtype, false, false},
+      {accuracy, nan, false, false},
+      {accuracy, gradient, false, false},
+      {raised, raised, true, true},
+      {raised, other, false, true},
+      {raised, crash, false, false},
+      {crash, elsewhere, false, true},
+      {nan, inf, true, true},
+      {inf, nan, false, true},
+      {inf, inf, true, true},
+      {crash, abort, false, true},
+      {hang, hang, true, true},
+      {hang, crash, false, false},
   };
   for (const auto &row : table) {
     const Verdict verdict = failing({row.seen});

@@ -144,3 +144,13 @@ def test_sentences_of_the_program_are_exceptions(wrong: torch.nn.Module) -> None
         repro_minify.check(wrong, INPUT, "freeze", nonsense=True)  # type: ignore[call-arg]
     with pytest.raises(BadInput, match="nowhere.pt: no such file"):
         repro_minify.minify("nowhere.pt", backend="freeze", quiet=True)
+
+
+def test_a_program_for_torch_compile_is_that_of_repro_py(tmp_path: Path) -> None:
+    script = "import torch\n\n\ndef f(x):\n    return x.sin()\n\n\nx = torch.ones(1)\nprint(f(x))\n"
+    (tmp_path / "repro.py").write_text(script)
+    report = {"program": {"source": "def f(sin_1):\n    return sin_1.sin()\n"}, "files": ["reduced.pt", "repro.py"]}
+    assert Result(tmp_path, report).program == "def f(x):\n    return x.sin()"
+    assert Result(tmp_path, {**report, "files": []}).program.startswith("def f(sin_1)")
+    torchscript = {**report, "program": {"source": "def forward(self,\n    x: Tensor) -> Tensor:\n"}}
+    assert Result(tmp_path, torchscript).program.startswith("def forward(self")

@@ -193,9 +193,9 @@ def test_a_full_disk_is_an_error_and_no_end_of_the_process(work: Path) -> None:
 
 def test_the_seed_of_a_device_that_is_not_in_use_stays(work: Path) -> None:
     torch.manual_seed(1234)
-    waiting = list(torch.cuda._queued_calls)
+    waiting = list(torch.cuda._lazy_seed_tracker.get_calls())
     save_failing(torch.nn.Linear(3, 2), X, work)
-    assert torch.cuda._queued_calls == waiting
+    assert torch.cuda._lazy_seed_tracker.get_calls() == waiting
 
 
 def test_inputs_are_those_before_the_call(work: Path) -> None:

@@ -39,7 +39,7 @@ def asked(compiled: explanation.Side, eager: explanation.Side, arguments: Argume
             break
         fails = whether_fails(compiled, eager, given, raises)
         if fails is False and kind == "dtype" and (larger := mapped(given, as_long_as_vectors)):
-            fails = whether_fails(compiled, eager, larger, raises)  # a few elements have scalar code
+            fails = bool(whether_fails(compiled, eager, larger, raises))  # a few elements have scalar code
         if fails is not None:
             answers.append({"what": what, "kind": kind, "fails": fails})
     return answers
@@ -65,11 +65,11 @@ def rounds_less(eager: explanation.Side, given: Arguments, found: list[Any], exp
     to a narrow dtype between its operators."""
     if not all(isinstance(x, torch.Tensor) and x.is_floating_point() for x in [*found, *expected]):
         return False
-    if any(x.dtype != y.dtype for x, y in zip(found, expected)):
+    if any((x.dtype, x.shape) != (y.dtype, y.shape) for x, y in zip(found, expected)):
         return False
     wide = mapped(given, lambda x: x.detach().double() if x.is_floating_point() else x.detach().clone())
     exact = eager.outcome(wide) if wide is not None else None
-    if exact is None or not len(exact) == len(found) == len(expected):
+    if exact is None or len(found) != len(expected) or [x.shape for x in exact] != [x.shape for x in expected]:
         return False
 
     def error(values: list[Any]) -> float:

@@ -13,7 +13,8 @@ DRAWING |= {"bernoulli", "multinomial", "poisson"}
 def draws_otherwise(func: Any) -> bool:
     """True for an operator that draws other numbers in float64 than in float32."""
     name = getattr(getattr(func, "_schema", None), "name", "")
-    return name.startswith("aten::") and name.removeprefix("aten::").rstrip("_") in DRAWING
+    known = name.startswith("aten::") and name.removeprefix("aten::").rstrip("_") in DRAWING
+    return known and not any(argument.is_out for argument in func._schema.arguments)
 
 
 def drawn(func: Any, args: Any, kwargs: Any) -> Any:
@@ -29,7 +30,7 @@ def drawn(func: Any, args: Any, kwargs: Any) -> Any:
     if kwargs.get("dtype") == torch.float64:  # PyTorch's own widening has been there
         kwargs = {**kwargs, "dtype": torch.float32}
     if func._schema.name.endswith("_") and args[0].dtype == torch.float64:
-        beside = torch.empty_like(args[0], dtype=torch.float32)
+        beside = args[0].new_empty_strided(args[0].shape, args[0].stride(), dtype=torch.float32)
         func(beside, *pytree.tree_map(narrow, args[1:]), **pytree.tree_map(narrow, kwargs))
         return args[0].copy_(beside)
     return pytree.tree_map(wide, func(*pytree.tree_map(narrow, args), **pytree.tree_map(narrow, kwargs)))

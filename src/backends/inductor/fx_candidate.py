@@ -213,10 +213,11 @@ def as_it_stands(script, holder):
 def in_float64(graph_module):
     """Calls it with floating dtypes among the arguments of its calls widened, by the rule of PyTorch's own float64
     reference, and with those of the operators that they call."""
+    in_float64_itself = any(node.kwargs.get("dtype") is torch.float64 for node in graph_module.graph.nodes)
     widened = torch._dynamo.debug_utils.cast_dtype_args_to_fp64(graph_module)
 
     def call(*arguments):
-        with Wide():
+        with Wide(narrow_draws=not in_float64_itself):
             return widened(*arguments)
 
     return call

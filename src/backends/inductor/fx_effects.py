@@ -168,6 +168,11 @@ class Numbers:
         return all(self.has(argument) for argument in node.args)
 
 
+def bits_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a copy of its bytes."""
+    return tensor.detach().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
+
+
 @contextlib.contextmanager
 def writes_noticed(target: Any, tensors: list[torch.Tensor]) -> Iterator[None]:
     """Gives a tensor that a call within writes to unseen a new version, as every other write does. A batch norm in
@@ -175,8 +180,9 @@ def writes_noticed(target: Any, tensors: list[torch.Tensor]) -> Iterator[None]:
     name = target if isinstance(target, str) else name_of(target)
     schema = getattr(target, "_schema", None)
     is_suspect = "batch_norm" in name or (schema is not None and schema.is_mutable and target.namespace != "aten")
-    before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors if is_suspect]
+    plain = [tensor for tensor in tensors if is_suspect and tensor.layout == torch.strided and not tensor.is_quantized]
+    before = [(tensor, tensor._version, bits_of(tensor)) for tensor in plain]
     yield
-    for tensor, version, copy in before:
-        if tensor._version == version and not torch.equal(tensor.detach().nan_to_num(), copy.nan_to_num()):
+    for tensor, version, bits in before:
+        if tensor._version == version and not torch.equal(bits_of(tensor), bits):
             torch.autograd.graph.increment_version(tensor)

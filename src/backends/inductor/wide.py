@@ -16,9 +16,14 @@ class Wide(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
+    def __init__(self, narrow_draws: bool = True) -> None:
+        """`narrow_draws`: random numbers are drawn by drawn(), which is wrong for a program that draws in float64."""
+        super().__init__()
+        self.narrow_draws = narrow_draws
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if draws_otherwise(func):
+        if self.narrow_draws and draws_otherwise(func):
             return drawn(func, args, kwargs)
         if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:
             kwargs = {**kwargs, "dtype": torch.float64}

@@ -155,7 +155,7 @@ private:
       operand->condition = std::find(rule->boolean.begin(), rule->boolean.end(), k) != rule->boolean.end();
       // Eager, and TorchInductor, compare with what the number is in the tensor's type.
       if (rule->operands == Operands::Promoted && is_16_bit(element) && !operand->tensor) {
-        const auto given = operand->number.toFloat();
+        const auto given = static_cast<float>(operand->number.toDouble());
         operand->number = element == Element::BFloat16 ? float(c10::BFloat16(given)) : float(c10::Half(given));
       }
       operands.push_back(std::move(*operand));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
 import os
 import pickle
@@ -144,11 +145,15 @@ def generators_kept() -> Iterator[None]:
     state, numpy_state = random.getstate(), numpy.random.get_state() if numpy else None
     level = forward_ad._current_level
     # To ask a device that the program has not used for its generator's state would begin to use it.
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    in_use = torch.cuda.is_initialized()
+    devices = range(torch.cuda.device_count()) if in_use else ()
+    waiting = None if in_use else copy.copy(torch.cuda._lazy_seed_tracker)
     with torch.random.fork_rng(devices=devices):
         try:
             yield
         finally:
+            if waiting and not torch.cuda.is_initialized():
+                torch.cuda._lazy_seed_tracker.__dict__.update(waiting.__dict__)
             while forward_ad._current_level > level:
                 forward_ad.exit_dual_level()
             random.setstate(state)
@@ -169,7 +174,11 @@ def in_thread(work: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except BaseException:  # the thread goes on, and what it has torch.compile do is the process's
+        torch.compiler.set_stance("default")
+        raise
     value, error = told[0] if told else (None, ReproMinifyError("it ends its thread"))
     if error:
         raise error

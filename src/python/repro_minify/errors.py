@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,10 +48,13 @@ class InternalError(ReproMinifyError):
 
 @contextlib.contextmanager
 def files_of_user() -> Iterator[None]:
-    """Raises BadInput in the place of OSError: a folder that cannot be written, a disk that is full."""
+    """Raises BadInput in the place of OSError: a folder that cannot be written, a disk that is full. Where the machine
+    gave no memory, process or descriptor it is InternalError."""
     try:
         yield
     except OSError as error:
+        if error.errno in (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE):
+            raise InternalError(str(error)) from error
         place = f"{error.filename}: " if error.filename else ""
         raise BadInput(f"{place}{error.strerror or error}") from error
 
@@ -60,7 +64,7 @@ def first_line(error: BaseException) -> str:
     inside where Dynamo only says which backend raised it."""
     error = getattr(error, "inner_exception", None) or error
     if found := re.search(r"with fake tensors: .* got (\w+)\((['\"])(.+)\2\)$", str(error), re.MULTILINE):  # by Dynamo
-        return f"{found[1]}: {found[3].splitlines()[0]}"
+        return f"{found[1]}: " + found[3].split("\\n")[0]  # it is the text of a repr()
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -63,7 +63,7 @@ class Wide(Called):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if draws_otherwise(func):
+        if draws_otherwise(func) and kwargs.get("dtype") != torch.float64:  # which is the user's own
             self.names.append(func._schema.name)
             return drawn(func, args, kwargs)
         if isinstance(dtype := kwargs.get("dtype"), torch.dtype) and dtype.is_floating_point:

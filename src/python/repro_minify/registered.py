@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ def importable(operator: str, folder: Path) -> str:
         )
     if "." in module.__name__ or is_installed(file):
         return module.__name__
-    if Path(file).stem.startswith("program"):
+    if re.fullmatch(r"program(-\d+)?", Path(file).stem):
         raise CannotTrace(f"{said} in {Path(file).name}, which is the name of what is written here; rename that file")
     return str(shutil.copy(file, folder))
 

@@ -1,5 +1,6 @@
 """The result that a reduction has written."""
 
+import ast
 import base64
 import json
 import tempfile
@@ -15,6 +16,16 @@ from .verdict import Verdict, verdict_of_report
 OF_THE_ORIGINAL = ("graph", "inputs", "input", "method", "train")  # how that was read: reduced.pt is flat
 
 
+OF_THE_SCRIPT = ("run", "compiled", "eager", "with_constants", "with_passes")  # what repro.py defines beside
+
+
+def defined_in(script: Path) -> str:
+    """The functions and classes of the program in a repro.py."""
+    text = script.read_text(encoding="utf-8")
+    made = [node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    return "\n\n\n".join(str(ast.get_source_segment(text, node)) for node in made if node.name not in OF_THE_SCRIPT)
+
+
 @dataclass
 class Result:
     folder: Path
@@ -26,9 +37,12 @@ class Result:
 
     @property
     def program(self) -> str:
-        """The source of the reduced program; empty for a model that was handed back as it was given."""
+        """The source of the reduced program, as repro.py has it where that is one for torch.compile; empty for a model
+        that was handed back as it was given."""
         program = self.report["program"]
-        return str(program["source"]) if program else ""
+        source = str(program["source"]) if program else ""
+        is_written = source.startswith("def f(") and "repro.py" in self.report["files"]
+        return defined_in(self.folder / "repro.py") or source if is_written else source
 
     @property
     def issue(self) -> str:

@@ -1,6 +1,7 @@
 """Any model as failing.pt and inputs.pt, which the program reads."""
 
 import errno
+import functools
 import io
 import os
 import re
@@ -70,25 +71,34 @@ def settings_of_device(model: Any, inputs: Any) -> dict[str, Any]:
     return {"device": device, "autocast": False} if device else {}
 
 
-def write_archive(module: Any, path: Path) -> None:
-    """Raises OSError where the disk is full. PyTorch's own writer to a file ends the process then, so the archive is
-    made in memory; one of a gigabyte is not, but wants room on the disk."""
-    tensors = [tensor for kind in ("parameters", "buffers") for tensor in getattr(module, kind, tuple)()]
-    size = sum(tensor.nbytes for tensor in tensors)
+def write_whole(path: Path, size: int, save: Callable[[Any], None]) -> None:
+    """Writes what save(file) writes, some `size` bytes. Raises OSError where the disk is full: PyTorch's own writer to
+    a file ends the process then, so the archive is made in memory. One of a gigabyte is not, but wants room on the
+    disk."""
     if size < 1 << 30:
         archive = io.BytesIO()
-        torch.jit.save(module, archive)
+        save(archive)
         path.write_bytes(archive.getbuffer())
         return
     if shutil.disk_usage(path.parent).free < size + (size >> 4):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-    torch.jit.save(module, str(path))
+    save(str(path))
+
+
+def size_of(module: Any) -> int:
+    tensors = [tensor for kind in ("parameters", "buffers") for tensor in getattr(module, kind, tuple)()]
+    return sum(tensor.nbytes for tensor in tensors if has_memory(tensor))
 
 
 def save_inputs(inputs: Any, folder: Path) -> Path:
     path = folder / "inputs.pt"
-    torch.save(inputs, path)
+    size = sum(leaf.nbytes for leaf in pytree.tree_leaves(inputs) if has_memory(leaf))
+    write_whole(path, size, functools.partial(torch.save, inputs))
     return path
+
+
+def has_memory(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout == torch.strided
 
 
 def of_this_python() -> str:
@@ -111,6 +121,6 @@ def save_failing(model: object, inputs: Any, folder: Path, grad: bool = False) -
             raise CannotTrace(f"{name_of(model)} cannot be made TorchScript: {error}{of_this_python()}") from error
     with warnings.catch_warnings():  # TorchScript is said to be deprecated, which a user of ours did not choose
         warnings.simplefilter("ignore")
-        write_archive(module, folder / "failing.pt")
+        write_whole(folder / "failing.pt", size_of(module), functools.partial(torch.jit.save, module))
     train = has_modes and bool(getattr(call, "training", False))
     return Saved(folder / "failing.pt", save_inputs(values, folder), train)

@@ -20,9 +20,9 @@ SEED = 0
 
 
 def seed() -> None:
-    """Seeds all generators that are in use: for a device that the program has not begun to use PyTorch keeps the
-    user's own seed until then."""
-    (torch.manual_seed if torch.cuda.is_initialized() else torch.default_generator.manual_seed)(SEED)
+    """Seeds all generators. For a device that the program has not begun to use PyTorch keeps a seed until then, which
+    generators_kept() puts back."""
+    torch.manual_seed(SEED)
 
 
 class Flat(torch.nn.Module):
@@ -48,10 +48,10 @@ def leaves_of(value: Any) -> Iterator[Any]:
     """Takes apart what pytree does, and dataclasses and classes of lists and dictionaries too."""
     for leaf in pytree.tree_leaves(value):
         if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
-            yield from leaves_of([getattr(leaf, each.name) for each in dataclasses.fields(leaf)])
+            yield from leaves_of([getattr(leaf, each.name, None) for each in dataclasses.fields(leaf)])
         elif isinstance(leaf, Mapping):
             yield from leaves_of(list(leaf.values()))
-        elif isinstance(leaf, (list, tuple, set, frozenset)) and not isinstance(leaf, torch.Size):
+        elif isinstance(leaf, (list, tuple)) and not isinstance(leaf, torch.Size):
             yield from leaves_of(list(leaf))
         else:
             yield leaf

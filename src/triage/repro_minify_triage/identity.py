@@ -87,11 +87,13 @@ def without_numbers(message: str) -> str:
 def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
     """The key of what report.json reports. A model that could not be reduced is like no other."""
     verdict, bisect, program = report["verdict"], report.get("bisect") or {}, report.get("program")
+    # Whether a value overflows or is none hangs on what reads it: that of one fault is both.
+    detail = "" if verdict["kind"] == "nan" else verdict.get("detail") or ""
     return Key(
         backend=variant,
         kind=verdict["kind"],
         guilty=bisect.get("pass") or "",
-        detail=without_dtypes(without_numbers(verdict.get("detail") or "")),
+        detail=without_dtypes(without_numbers(detail)),
         canonical=program["canonical"] if program else f"not reduced: {model_digest}",
         essence=program["essence"] if program else "",
         shared_results=program.get("shared_results") if program else None,

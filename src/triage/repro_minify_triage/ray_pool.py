@@ -25,7 +25,7 @@ except ImportError as error:
 
 
 def packed(folder: Path) -> bytes:
-    """Links are followed: what they lead to is not on the other machine."""
+    """Links to files are followed: what they lead to is not on the other machine."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for file in sorted(folder.rglob("*")):

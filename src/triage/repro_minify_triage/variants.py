@@ -38,7 +38,7 @@ def parse_variants(texts: list[str]) -> list[Variant]:
     """Each text is one, or several with commas; the order is kept, and each is taken once."""
     found: dict[Variant, None] = {}
     for text in texts:
-        parts = [text] if text.startswith(ONE_TEXT) else text.split(",")
+        parts = [text] if text.lstrip("'").startswith(ONE_TEXT) else text.split(",")
         for part in parts:
             found[parse_variant(part)] = None
     return list(found)
