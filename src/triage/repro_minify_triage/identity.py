@@ -87,7 +87,7 @@ def without_numbers(message: str) -> str:
 def key_of(report: dict[str, Any], variant: str, model_digest: str) -> Key:
     """The key of what report.json reports. A model that could not be reduced is like no other."""
     verdict, bisect, program = report["verdict"], report.get("bisect") or {}, report.get("program")
-    # Whether a value overflows or is none hangs on what reads it: that of one fault is both.
+    # One fault gives an infinity here and a NaN there, by what reads it.
     detail = "" if verdict["kind"] == "nan" else verdict.get("detail") or ""
     return Key(
         backend=variant,
