@@ -210,7 +210,7 @@ json warnings_of(const ReproFacts &facts, bool was_interrupted) {
     list.push_back("The repro was not verified: " +
                    (facts.verify_message.empty() ? "it was not built and run (--no-verify)" : facts.verify_message) +
                    ".");
-  if (!facts.interrupted && was_interrupted)
+  if (was_interrupted && !facts.interrupted && !facts.out_of_time && facts.verified.value_or(false))
     list.push_back("The run was interrupted after it was verified: pictures are missing, and other settings were not "
                    "tried.");
   if (facts.out_of_time)
