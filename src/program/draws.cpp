@@ -3,6 +3,7 @@
 
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -20,8 +21,9 @@ const std::set<std::string, std::less<>> &drawing() {
   return names;
 }
 
-bool is_tensor(const Value *value) {
-  return value->type()->isSubtypeOf(c10::TensorType::get());
+std::optional<int> dtype_argument(const Node *node) {
+  const auto *schema = node->maybeSchema();
+  return schema ? schema->argumentIndexWithName("dtype") : std::nullopt;
 }
 
 /// Complex numbers are drawn as pairs of the type that is asked for.
@@ -29,20 +31,16 @@ bool draws_complex(const Node *node) {
   const auto type = node->output()->type()->cast<c10::TensorType>();
   if (type && type->scalarType() && at::isComplexType(*type->scalarType()))
     return true;
-  const auto *schema = node->maybeSchema();
-  for (size_t i = 0; schema && i < node->inputs().size(); ++i) {
-    const auto given = schema->arguments()[i].name() == "dtype" ? torch::jit::toIValue(node->input(i)) : std::nullopt;
-    if (given && given->isInt())
-      return at::isComplexType(static_cast<at::ScalarType>(given->toInt()));
-  }
-  return false;
+  const auto place = dtype_argument(node);
+  const auto given = place ? torch::jit::toIValue(node->input(*place)) : std::nullopt;
+  return given && given->isInt() && at::isComplexType(static_cast<at::ScalarType>(given->toInt()));
 }
 
 /// Casts the tensors among the arguments from the first on: probabilities, means.
 void narrow_arguments(Node *node, size_t first) {
   const torch::jit::WithInsertPoint before(node);
   for (size_t i = first; i < node->inputs().size(); ++i)
-    if (is_tensor(node->input(i)))
+    if (node->input(i)->type()->isSubtypeOf(*c10::TensorType::get()))
       node->replaceInput(i, node->owningGraph()->insert(aten::to, {node->input(i), at::kFloat}));
 }
 
@@ -64,14 +62,12 @@ void draw_beside(Node *node) {
 
 /// rand_like(x) has the dtype of x where it is given none.
 void ask_for_float32(Node *node) {
-  const auto *schema = node->maybeSchema();
-  for (size_t i = 0; schema && i < schema->arguments().size(); ++i) {
-    const auto given = schema->arguments()[i].name() == "dtype" ? torch::jit::toIValue(node->input(i)) : std::nullopt;
-    if (given && given->isNone()) {
-      const torch::jit::WithInsertPoint before(node);
-      node->replaceInput(i, node->owningGraph()->insertConstant(static_cast<int64_t>(at::kFloat)));
-    }
-  }
+  const auto place = dtype_argument(node);
+  const auto given = place ? torch::jit::toIValue(node->input(*place)) : std::nullopt;
+  if (!given || !given->isNone())
+    return;
+  const torch::jit::WithInsertPoint before(node);
+  node->replaceInput(*place, node->owningGraph()->insertConstant(static_cast<int64_t>(at::kFloat)));
 }
 
 } // namespace

@@ -79,7 +79,8 @@ def rounds_less(eager: explanation.Side, given: Arguments, found: list[Any], exp
             finite = y.isfinite()
             if not torch.equal(x.double()[~finite].nan_to_num(nan=0.5), y.double()[~finite].nan_to_num(nan=0.5)):
                 return math.inf
-            worst = max([worst, *(x.double() - y.double())[finite].abs().nan_to_num(nan=math.inf).tolist()])
+            errors = (x.double() - y.double())[finite].abs().nan_to_num(nan=math.inf)
+            worst = max(worst, float(errors.max()) if errors.numel() else 0.0)
         return worst
 
     return error(found) <= error(expected)

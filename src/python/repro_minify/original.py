@@ -21,7 +21,7 @@ from .draws import drawn, draws_otherwise
 from .errors import BadInput, CannotTrace, DoesNotFail, ReproMinifyError, first_line
 from .inputs import Arguments, arguments_of_call
 from .saving import as_callable, given_arguments, name_of
-from .tracing import copies, leaves_of, seed, without_traces
+from .tracing import SEED, copies, leaves_of, without_traces
 
 OF_DYNAMO = {"suppress_errors": False, "disable": False}  # entries of torch._dynamo.config: what fails is to be seen
 OF_COMPILE = ("mode", "dynamic", "fullgraph", "backend", "frontend")  # keys that are not of torch._inductor.config
@@ -149,7 +149,7 @@ def ran(call: Callable[..., Any], arguments: Arguments, how: How, compiled: bool
     with without_traces(call):  # until gradients are there: what it puts back may be needed for them
         stance = torch.compiler.set_stance("default") if compiled else contextlib.nullcontext()
         with torch.set_grad_enabled(how.grad), casts, stance:
-            seed()
+            torch.manual_seed(SEED)
             result = call(*given[0], **given[1])
             if not (results := tensors_in(result)):
                 require_tensors(result)

@@ -19,12 +19,6 @@ from .errors import CannotTrace, first_line
 SEED = 0
 
 
-def seed() -> None:
-    """Seeds all generators. For a device that the program has not begun to use PyTorch keeps a seed until then, which
-    generators_kept() puts back."""
-    torch.manual_seed(SEED)
-
-
 class Flat(torch.nn.Module):
     """Takes the tensors of a call one by one, wherever in its arguments they stood; what is no tensor is a constant."""
 
@@ -130,7 +124,7 @@ def difference(call: Callable[..., Any], other: Callable[..., Any], arguments: A
         for each in (call, other):
             args, kwargs = copies(arguments)
             with without_traces(call):
-                seed()
+                torch.manual_seed(SEED)
                 results.append(tensors_of(each(*args, **kwargs)))
     try:
         torch.testing.assert_close(results[1], results[0], equal_nan=True)
@@ -220,7 +214,7 @@ def refuse_python(module: Any) -> None:
 
 def traced(flat: Flat, tensors: list[torch.Tensor], grad: bool) -> torch.jit.ScriptModule:
     with without_traces(flat), DtypeViews(), Numbers(), forwards_in_line(grad):
-        seed()
+        torch.manual_seed(SEED)
         module = torch.jit.trace(flat, tuple(copies(tensors)), strict=False, check_trace=False)
     refuse_python(module)
     if problem := difference(flat, module, (tuple(tensors), {})):
