@@ -79,12 +79,12 @@ unsanitized=('*CallCounts.*' '*CallsNearTheBound.*' 'UntunedCases.*' Search.Many
   'SearchOverSizes.A*' 'SearchOverSizes.C*' 'SearchOverSizes.F*' 'SearchOverSizes.G*' 'SearchOverSizes.K*'
   'SearchOverSizes.S*' 'CudaKernelTest.*' 'StripsTest.ColumnsFold*' 'StripsTest.BothSources*' '*KeptHeaders.*'
   WithoutParticulars.TakesTenMegabytesOfAnything 'NvrtcTest.*')
-# in_halves PROGRAM FILTER: its tests, in two processes.
+# in_halves PROGRAM FILTER: its tests, in two processes and in an order by chance: none rests on what ran before.
 in_halves() {
   local half halves=()
   for half in 0 1; do
     "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 "$1" --gtest_brief=1 \
-      --gtest_filter="$2" &
+      --gtest_shuffle --gtest_filter="$2" &
     halves+=($!)
   done
   for half in "${halves[@]}"; do

@@ -32,12 +32,12 @@ double seconds(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) * 1e-6;
 }
 
-/// "(20 s; eager took 0.0123 s)".
-std::string limit_text(const JobEnd &job_end) {
-  std::string limit = rounded_text(seconds(job_end.wall - job_end.before_stage)) + " s";
+/// Returns " (ended after 20 s; eager took 0.0123 s)": what was measured, as each check may have a limit of its own.
+std::string time_taken_text(const JobEnd &job_end) {
+  std::string taken = " (ended after " + rounded_text(seconds(job_end.wall - job_end.before_stage)) + " s";
   if (job_end.stage == "optimised")
-    limit += "; eager took " + rounded_text(seconds(job_end.before_stage)) + " s";
-  return " (" + limit + ")";
+    taken += "; eager took " + rounded_text(seconds(job_end.before_stage)) + " s";
+  return taken + ")";
 }
 
 /// In the optimised stage it is the backend's failure, before that eager's own.
@@ -215,7 +215,7 @@ Verdict verdict_of(const JobEnd &job_end) {
     break;
   case Ending::TimedOut:
     verdict = backend_or_eager(job_end, {FailureKind::Hang, "", ""},
-                               "did not end within the time limit" + limit_text(job_end));
+                               "did not end within the time limit" + time_taken_text(job_end));
     break;
   case Ending::OutOfMemory:
     verdict = backend_or_eager(job_end, {FailureKind::Memory, "", ""}, "went past the memory limit");

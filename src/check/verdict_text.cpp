@@ -87,6 +87,16 @@ constexpr std::pair<const char *, std::int64_t LeafReport::*> leaf_integers[] = 
     {"ref_inf", &LeafReport::ref_inf},         {"res_nan", &LeafReport::res_nan},
     {"res_inf", &LeafReport::res_inf},         {"special_index", &LeafReport::special_index}};
 
+} // namespace
+
+json worst_position_json(const LeafReport &leaf) {
+  if (leaf.worst_index < 0 || !leaf.ref_form)
+    return nullptr;
+  return position_of(leaf.worst_index, leaf.ref_form->sizes);
+}
+
+namespace {
+
 json to_json(const LeafReport &leaf) {
   json kinds = json::array();
   for (FailureKind kind : leaf.kinds)
@@ -100,6 +110,7 @@ json to_json(const LeafReport &leaf) {
                 {"res_type", leaf.res_type},
                 {"ref_form", to_json(leaf.ref_form)},
                 {"res_form", to_json(leaf.res_form)},
+                {"worst_position", worst_position_json(leaf)},
                 {"nearer_to_fp64", leaf.nearer_to_fp64}};
   for (const auto &[name, member] : leaf_numbers)
     value[name] = json_number(leaf.*member);

@@ -1,5 +1,6 @@
 // The words that go with a Verdict: how much was compiled, and what the rule in force lets pass.
 #pragma once
+#include "core/json.h"
 #include "repro_minify/backend.h"
 #include "repro_minify/check.h"
 
@@ -10,6 +11,11 @@
 #include <vector>
 
 namespace repro_minify {
+
+// Where a leaf's largest error is.
+
+/// Returns its indices, [2, 1], as all that is written has them; null where no element shows it.
+json worst_position_json(const LeafReport &leaf);
 
 // How much of a program a backend compiled, in words.
 

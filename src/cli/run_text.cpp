@@ -10,6 +10,7 @@
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <sstream>
 
@@ -40,11 +41,13 @@ std::string worst_position(const LeafReport &leaf) {
   return position_text(leaf.worst_index, leaf.ref_form->sizes);
 }
 
-/// "DIFFERS"; where no element shows it, with the two values: "DIFFERS: 3 expected, 4 found".
+/// "DIFFERS"; where no element shows it, or it is one whole number, with the two: "DIFFERS: 3 expected, 4 found".
 std::string verdict_of(const LeafReport &leaf) {
   if (leaf.same)
     return "same";
-  return leaf.worst_index < 0 && !leaf.message.empty() ? "DIFFERS: " + clean(leaf.message) : "DIFFERS";
+  const bool is_one_number = leaf.ref_form && leaf.ref_form->sizes.empty() && std::isnan(leaf.ref_error);
+  const bool says_more = (leaf.worst_index < 0 || is_one_number) && !leaf.message.empty();
+  return says_more ? "DIFFERS: " + clean(leaf.message) : "DIFFERS";
 }
 
 void add_rows(std::vector<std::vector<std::string>> &rows, const std::string &what,

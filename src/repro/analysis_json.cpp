@@ -1,5 +1,5 @@
+#include "check/verdict_text.h"
 #include "core/json.h"
-#include "core/text.h"
 #include "repro_minify/analysis.h"
 
 namespace repro_minify {
@@ -7,12 +7,6 @@ namespace {
 
 constexpr const char *states[] = {"same", "differs", "fails", "unknown"};
 constexpr const char *parts[] = {nullptr, "cause", "carrier"};
-
-json worst_position(const LeafReport &report) {
-  if (report.worst_index < 0 || !report.ref_form)
-    return nullptr;
-  return position_of(report.worst_index, report.ref_form->sizes);
-}
 
 json row_json(const AnalysisRow &row) {
   const char *part = parts[static_cast<int>(row.part)];
@@ -27,8 +21,7 @@ json row_json(const AnalysisRow &row) {
           {"optimised_error", json_number(row.report.res_error)},
           {"allowed_multiplier", json_number(row.report.multiplier)},
           {"largest_error", json_number(row.report.max_abs_error)},
-          {"largest_error_at", row.report.worst_index},
-          {"largest_error_position", worst_position(row.report)},
+          {"largest_error_at", worst_position_json(row.report)},
           {"message", row.message}};
 }
 

@@ -1,6 +1,7 @@
 #include "repro/intermediate.h"
 
 #include "core/text.h"
+#include "program/atoms.h"
 #include "program/flat_graph.h"
 #include "program/python_call.h"
 #include "repro/code.h"
@@ -104,8 +105,8 @@ std::string source_line(const Node *node) {
   if (const auto original = range.findSourceRangeThatGenerated())
     range = *original;
   const auto place = range.file_line_col();
-  if (!place || !range.source())
-    return "";
+  if (!place || !range.source()) // LibTorch gives unpacking none
+    return is_unpacking(node) ? source_line(node->input()->node()) : "";
   if (const auto frame = frame_of_the_author(range.source()->text_str().str()))
     return *frame;
   const auto &[file, line, column] = *place;

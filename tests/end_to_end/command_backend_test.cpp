@@ -57,6 +57,16 @@ TEST(CommandBackend, RaisesWhatItSaysLast) {
   EXPECT_EQ(verdict_of(shell("exit 0"))["message"], "the command wrote no outputs.pt");
 }
 
+/// The model returns four tensors, and has another number of inputs, which come back.
+TEST(CommandBackend, AnotherNumberOfResultsIsAnotherStructure) {
+  const Finished finished = run_tool(
+      {"run", case_named("jit_75794_loop_swap").model(), "--json", "--backend", shell(R"(cp "$2" "$3")")});
+  ASSERT_EQ(finished.exit_code, 1) << describe(finished);
+  const json verdict = json::parse(finished.out)["verdict"];
+  EXPECT_EQ(verdict["kind"], "structure");
+  EXPECT_TRUE(verdict["message"].get<std::string>().starts_with("tuple of 4 expected, tuple of ")) << verdict;
+}
+
 TEST(CommandBackend, CrashesWithItsSignal) {
   const json verdict = verdict_of(shell("kill -SEGV $$"));
   EXPECT_EQ(verdict["kind"], "crash");

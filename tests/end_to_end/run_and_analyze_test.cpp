@@ -36,6 +36,7 @@ TEST(Run, JsonHasEveryNumber) {
   for (const char *key : {"ref_type", "res_type", "ref_error", "res_error", "multiplier", "max_abs_error",
                           "max_rel_error", "worst_index", "ref_nan", "res_inf", "same", "message"})
     EXPECT_TRUE(leaf.contains(key)) << key;
+  EXPECT_EQ(leaf.at("worst_position").size(), leaf.at("ref_form").at("sizes").size()) << leaf;
   EXPECT_GT(result.at("timing").at("calls").get<int>(), 2);
   EXPECT_GT(result.at("timing").at("eager_seconds").get<double>(), 0);
   EXPECT_EQ(result.at("settings").at("device"), "cpu");

@@ -36,6 +36,20 @@ TEST(SourceLine, IsTheAuthorsFrameOfATrace) {
   EXPECT_EQ(line_of(frames, "/home/me/.venv/lib/python3.11/site-packages/torch/_ops.py"), "model.py:12: forward");
 }
 
+TEST(SourceLine, IsThatOfTheListWhereOneIsTakenApart) {
+  const Program program = testing_support::program_from(
+      "graph(%x : Tensor):\n  %n : int = prim::Constant[value=1]()\n  %d : int = prim::Constant[value=0]()\n"
+      "  %l : Tensor[] = aten::split(%x, %n, %d)\n  %a : Tensor, %b : Tensor = prim::ListUnpack(%l)\n"
+      "  return (%b)",
+      {at::ones({2}, at::kFloat)});
+  torch::jit::Value *taken = program.graph->outputs().at(0);
+  const std::string text = "a, b = x.split(1)\n";
+  taken->node()->setSourceRange({});
+  taken->node()->input()->node()->setSourceRange(
+      {std::make_shared<torch::jit::Source>(text, std::optional<std::string>("/home/me/model.py"), 7), 0, text.size()});
+  EXPECT_EQ(source_line(taken->node()), "model.py:7: a, b = x.split(1)");
+}
+
 TEST(SourceLine, IsEmptyWhereNoFrameIsTheAuthors) {
   EXPECT_EQ(line_of("/usr/lib/python3/dist-packages/torch/_ops.py(875): __call__\n<string>(2): forward\n", "_ops.py"),
             "");
