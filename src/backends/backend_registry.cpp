@@ -137,7 +137,7 @@ std::vector<std::string> split_backend_names(const std::vector<std::string> &tex
       const bool after_pass = names.size() > first && names.back().starts_with("pass:");
       if (after_pass && !takes_the_rest(name) && !is_backend(name))
         names.back() += "," + name;
-      else
+      else if (std::find(names.begin(), names.end(), name) == names.end()) // one that is named twice is asked once
         names.push_back(name);
     }
   }

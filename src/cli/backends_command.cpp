@@ -50,7 +50,7 @@ std::string backends_json(const BackendOptions &options) {
                     {"unusable_because", row.unusable_because},
                     {"summary", row.summary}});
   }
-  return list.dump(2) + '\n';
+  return list.dump(2, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) + '\n';
 }
 
 /// Returns the rows as a table. Starts a Python with torch, among others, to find out what is usable.
@@ -60,7 +60,7 @@ std::string backends_text(const BackendOptions &options) {
     table.push_back({row.name, row.needs.empty() ? "-" : row.needs,
                      row.is_pattern                 ? "-"
                      : row.unusable_because.empty() ? "yes"
-                                                    : "no: " + row.unusable_because,
+                                                    : "no: " + clean(row.unusable_because),
                      row.summary});
   return table_text(table) +
          "\nSeveral passes in a row: pass:constant-propagation,peephole\n"

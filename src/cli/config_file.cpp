@@ -1,5 +1,6 @@
 #include "cli/config_file.h"
 
+#include "backends/backend_registry.h"
 #include "cli/config_text.h"
 #include "core/files.h"
 #include "core/json.h"
@@ -31,7 +32,7 @@ void give(CLI::Option &option, const std::vector<std::string> &values, const std
     return;
   try {
     for (const auto &value : values)
-      option.add_result(is_flag(option) ? option.get_flag_value("--" + name, value) : value);
+      option.add_result(is_flag(option) ? option.get_flag_value(name, value) : value);
     option.run_callback();
   } catch (const CLI::Error &error) {
     throw UserError(path + ": " + name + ": " + error.what());
@@ -70,8 +71,16 @@ std::vector<ConfigEntry> read_config(const std::string &path) {
   }
 }
 
-/// A number where the whole text is one, so that the file reads as a person would write it.
+bool is_utf8(const std::string &text) {
+  const auto dumped = [&](json::error_handler_t how) { return json(text).dump(-1, ' ', /*ensure_ascii=*/false, how); };
+  return dumped(json::error_handler_t::ignore) == dumped(json::error_handler_t::replace);
+}
+
+/// A number where the whole text is one, so that the file reads as a person would write it; nothing for a path that is
+/// no UTF-8, which TOML cannot hold: it would name another file.
 void insert(toml::table &table, const std::string &name, const std::string &value) {
+  if (!is_utf8(value))
+    return;
   const char *end = value.data() + value.size();
   int64_t whole = 0;
   double real = 0;
@@ -109,9 +118,26 @@ bool is_program(const std::string &name) {
   return name == "python" || name == "since";
 }
 
+/// Returns a word as a shell, and split_words(), read it back.
+std::string quoted(const std::string &word) {
+  std::string text = "'";
+  for (const char c : word)
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// Returns command:LINE with its paths from anywhere; as it is where that changes nothing.
+std::string command_from_anywhere(const std::string &value) {
+  const std::string line = value.substr(value.find(':') + 1);
+  const std::vector<std::string> words = words_from_anywhere(line);
+  return words == split_words(line) ? value : "command:" + joined(words, " ", quoted);
+}
+
 /// Returns a value that holds a path, plugin:FILE, export:FILE.py, torch-compile:FILE.py:FUNCTION or NAME=PYTHON, with
 /// that path from anywhere; any other value as it is.
 std::string with_absolute_path(const std::string &value) {
+  if (value.starts_with("command:"))
+    return command_from_anywhere(value);
   static const std::regex with_path(
       "(plugin:|export:(?=[^,]*\\.py$)|torch-compile:(?=[^,]*\\.py:[^:,/]*$)|export:[^=]*=(?=[^,]*/))([^,]+)");
   std::smatch parts;
@@ -178,7 +204,9 @@ void apply_config(CLI::App &app, const CLI::App &known, const std::string &path)
     CLI::Option *option = app.get_option_no_throw("--" + name);
     if (!option && std::find(names.begin(), names.end(), name) != names.end())
       continue;
-    if (!option || !option->get_configurable())
+    if (option && !option->get_configurable())
+      throw UserError(path + ": " + name + ": is for the command line alone");
+    if (!option)
       throw UserError(path + ": " + name.substr(0, most_shown) + ": no such option" + did_you_mean(name, names));
     const CLI::App *outer = app.get_parent(); // what stands before the name of a subcommand is given as well
     const CLI::Option *before = outer ? outer->get_option_no_throw("--" + name) : nullptr;
@@ -215,6 +243,8 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
     for (auto &value : values)
       if (is_path(name) || (is_program(name) && value.find('/') != std::string::npos))
         value = std::filesystem::absolute(value).lexically_normal().string();
+    if (name == "backend")
+      values = split_backend_names(values);
     if (name == "backend" || name == "python-of")
       for (auto &value : values)
         value = with_absolute_path(value);

@@ -104,6 +104,19 @@ void require_no_mistaken_command(const CLI::App &app, const std::string &model) 
     throw UserError(model + ": no such command, and no model; did you mean " + meant + "?");
 }
 
+/// Throws UserError for a word before a command that the command would not hear of.
+void require_known_to(const CLI::App &app, const CLI::App &command) {
+  for (const CLI::Option *option : app.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty())
+      continue;
+    const std::string &name = option->get_lnames().front();
+    if (name == "model")
+      throw UserError(option->results().front() + ": stands before " + command.get_name() + "; the model comes after it");
+    if (!command.get_option_no_throw("--" + name))
+      throw UserError("--" + name + ": stands before " + command.get_name() + ", which has no such option");
+  }
+}
+
 /// "; did you mean --timeout?" for the first word that looks like an option and is none.
 std::string suggestion_for_extras(const CLI::App &app) {
   const CLI::App *command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
@@ -132,6 +145,7 @@ bool prepare(CLI::App &command, const CLI::App &known, Options &options) {
   }
   require_model(options);
   log::set_level(options.quiet ? log::Level::Warning : options.verbose ? log::Level::Debug : log::Level::Info);
+  warn_of_options_in_vain(options);
   options.effective_config = [&command, &options](const SettingsChanges &changes) {
     return effective_config(command, worked_out(options), changes);
   };
@@ -144,6 +158,9 @@ std::optional<int> parse(CLI::App &app, const Options &options, std::vector<std:
     app.parse(std::move(arguments));
   } catch (const CLI::Success &success) {
     return app.exit(success);
+  } catch (const CLI::ExtrasError &) {
+    require_no_mistaken_command(app, options.model);
+    throw UserError("not expected: " + joined(app.remaining(/*recurse=*/true), " ") + suggestion_for_extras(app));
   } catch (const CLI::ParseError &error) {
     require_no_mistaken_command(app, options.model);
     throw UserError(error.what() + suggestion_for_extras(app));
@@ -176,6 +193,8 @@ int dispatch(int argc, char **argv) {
     return *code;
   if (*backends)
     return backends_command(options);
+  if (!app.get_subcommands().empty())
+    require_known_to(app, *app.get_subcommands().front());
   CLI::App *chosen = *run ? run : *analyze ? analyze : *bisect ? bisect : &app;
   if (prepare(*chosen, app, options))
     return 0;

@@ -61,8 +61,8 @@ void say_what_came_of(const Options &options, const Result &result) {
   if (facts.not_reduced)
     log::warning("handed back as it was given, NOT REDUCED: " + *facts.not_reduced);
   else
-    log::info("from " + std::to_string(facts.before.operators) + " operators to " +
-              std::to_string(facts.after.operators) + " in " + std::to_string(facts.checks) + " checks" +
+    log::info("from " + counted(facts.before.operators, "operator") + " to " + std::to_string(facts.after.operators) +
+              " in " + counted(facts.checks, "check") +
               (facts.one_minimal ? "" : "; not shown to be 1-minimal: " + joined(facts.not_shown_because, "; ")));
   if (had_no_time(options, facts))
     log::error("THE REPRO IS NOT VERIFIED: " + facts.verify_message);
@@ -167,7 +167,8 @@ int minify_command(const Options &options) {
   keep_what_is_saved(how);
   how.listener.reduced = [&progress](const Reduction &reduction) {
     progress.hide();
-    log::info(passes_table(reduction));
+    if (!reduction.passes.empty() && reduction.checks + reduction.cached > 0)
+      log::info(passes_table(reduction));
   };
   if (!options.all)
     return come_to_an_end(options, minify(options.model, how), progress);

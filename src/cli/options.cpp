@@ -1,6 +1,8 @@
 #include "cli/options.h"
 
 #include "backends/backend_registry.h"
+#include "core/log.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -52,6 +54,9 @@ CompareOptions compare_options(const Options &options) {
   if (!has_arbiter(compare.rule) && options.require_fp64)
     throw UserError("--compare " + options.compare + " and --require-fp64: " + options.compare +
                     " asks eager alone, and no float64 reference; give one of them");
+  if (options.check == "run" && options.require_fp64)
+    throw UserError("--check run and --require-fp64: no values are compared, and nothing is computed in float64; give "
+                    "one of them");
   require_effect(options, compare.rule);
   compare.tol = options.tol.value_or(compare.tol);
   compare.tol_by_dtype = compare.rule == CompareRule::Close && !options.tol;
@@ -75,6 +80,16 @@ void require_reader_of_injection(const Options &options) {
     throw UserError("--inject " + options.backend_options.inject +
                     ": only inductor-like plants it; for inductor give --inductor-config "
                     "cpp.inject_relu_bug_TESTING_ONLY=accuracy");
+}
+
+/// Throws UserError for a pair that names no backend, whose interpreter would be another one without a word.
+void require_pairs(const std::vector<std::string> &pythons) {
+  for (const std::string &pair : pythons) {
+    const size_t equals = pair.rfind('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw UserError("--python-of " + pair + ": is no BACKEND=PYTHON");
+    require_known_backends({pair.substr(0, equals)});
+  }
 }
 
 CheckOptions check_options(const Options &options) {
@@ -104,6 +119,25 @@ CheckOptions check_options(const Options &options) {
 
 } // namespace
 
+void warn_of_options_in_vain(const Options &options) {
+  const auto names = [&](std::initializer_list<const char *> readers) {
+    const std::vector<std::string> backends = split_backend_names(options.backends);
+    return std::any_of(backends.begin(), backends.end(), [&](const std::string &backend) {
+      return std::any_of(readers.begin(), readers.end(),
+                         [&](const char *reader) { return with_hyphens(backend).starts_with(reader); });
+    });
+  };
+  const auto warn = [&](bool given, std::initializer_list<const char *> readers, const std::string &option) {
+    if (given && !names(readers))
+      log::warning(option + " has no effect under " + joined(options.backends, ", "));
+  };
+  const BackendOptions &of_backend = options.backend_options;
+  warn(!of_backend.skipped_stages.empty(), {"inductor-like"}, "--skip-stage");
+  warn(!of_backend.dumped_stages.empty(), {"inductor-like"}, "--dump-stage");
+  warn(of_backend.emulate_precision_casts, {"inductor"}, "--emulate-precision-casts");
+  warn(!of_backend.backend_options.empty(), {"torch-compile:", "export:"}, "--backend-option");
+}
+
 std::string output_folder(const Options &options, const std::string &extension) {
   if (!options.output.empty())
     return options.output;
@@ -115,6 +149,7 @@ std::string output_folder(const Options &options, const std::string &extension) 
 }
 
 MinifyOptions minify_options(const Options &options) {
+  require_pairs(options.backend_options.pythons);
   MinifyOptions how;
   how.backends = options.backends;
   how.backend_options = options.backend_options;

@@ -81,6 +81,8 @@ void add_options(CLI::App &app, Options &options, Command command);
 std::map<std::string, std::string> worked_out(const Options &options);
 /// Checks what CLI11 cannot: options that depend on each other. Throws UserError.
 MinifyOptions minify_options(const Options &options);
+/// Says which of the options given none of the backends named reads.
+void warn_of_options_in_vain(const Options &options);
 /// --output, or the model's path with `extension` instead of ".pt".
 std::string output_folder(const Options &options, const std::string &extension);
 

@@ -96,8 +96,8 @@ std::string small_curve(const std::vector<int> &sizes, int width, bool plain) {
 std::vector<std::string> search_lines(const ProgressPrinter::State &state, int width, bool plain) {
   const Progress &progress = state.progress;
   const int before = std::max(state.operators_before, progress.operators);
-  const std::string sizes = std::to_string(before) + " -> " + std::to_string(progress.operators) + " operators ";
-  const std::string time = std::to_string(progress.checks) + " checks" + rate_text(progress);
+  const std::string sizes = std::to_string(before) + " -> " + counted(progress.operators, "operator") + " ";
+  const std::string time = counted(progress.checks, "check") + rate_text(progress);
   const int room = std::min(24, width - static_cast<int>(sizes.size()) - 2);
   return {clipped("  " + sizes, width) + (room > 4 ? small_curve(state.sizes, room, plain) : ""),
           clipped("  " + time, width), clipped("  now " + progress.pass + summary_of(progress.pass), width)};
@@ -203,13 +203,13 @@ void ProgressPrinter::show(const Progress &progress) {
   if (!is_time(milliseconds(progress.operators != last_operators_ ? 200 : 2000)))
     return;
   last_operators_ = progress.operators;
-  print_line(progress.pass + ": " + std::to_string(progress.checks) + " checks, best so far " +
-             std::to_string(progress.operators) + " operators (" + std::to_string(progress.nodes) + " nodes), " +
+  print_line(progress.pass + ": " + counted(progress.checks, "check") + ", best so far " +
+             counted(progress.operators, "operator") + " (" + counted(progress.nodes, "node") + "), " +
              fixed_text(progress.elapsed_seconds, 1) + " s");
 }
 
 void ProgressPrinter::show_count(const std::string &what, int done, int of) {
-  state_.count = what + ": " + std::to_string(done) + (of > 0 ? " of " + std::to_string(of) : " checks");
+  state_.count = what + ": " + (of > 0 ? std::to_string(done) + " of " + std::to_string(of) : counted(done, "check"));
   if (terminal_.can_redraw())
     tick();
   else if (is_time(milliseconds(2000)))

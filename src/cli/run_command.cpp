@@ -227,7 +227,7 @@ bool is_unreadable(const Options &options) {
 /// For one that has no row of its own.
 std::string refused_row(const Options &options, const std::string &backend, const std::string &why) {
   json row = refusal(options, backend, why);
-  row["unreadable"] = is_unreadable(options);
+  row["unreadable"] = !stop_requested() && is_unreadable(options);
   return text_of(row);
 }
 

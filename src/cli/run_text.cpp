@@ -176,8 +176,8 @@ RunFacts run_facts(const Session &session, const FailureRate &rate, bool timing)
 std::string run_text(const FailureRate &rate, const RunFacts &facts, const Session &session, bool is_one_of_several) {
   std::ostringstream out;
   const Verdict &verdict = rate.verdict;
-  out << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend " << session.backend->name()
-      << (session.check.grad ? "  with gradients" : "") << '\n';
+  out << outcome_word(rate, session) << "  " << clean(session.shown_path()) << "  backend "
+      << clean(session.backend->name()) << (session.check.grad ? "  with gradients" : "") << '\n';
   for (const auto &signature : verdict.signatures)
     out << "  " << clean(to_string(signature)) << '\n';
   if (!verdict.message.empty())

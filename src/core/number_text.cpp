@@ -80,6 +80,11 @@ std::string fixed_text(double value, int digits) {
   return {text, result.ptr};
 }
 
+std::string memory_text(std::uint64_t bytes) {
+  const std::uint64_t mebibytes = bytes >> 20;
+  return mebibytes > 0 ? std::to_string(mebibytes) + " MiB" : std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 std::string padded_text(std::uint64_t value, std::size_t width, int base) {
   char text[64]; // of base 2
   const std::string digits(text, std::to_chars(text, text + sizeof text, value, base).ptr);

@@ -20,6 +20,8 @@ std::string rounded_text(double value, int digits = 3);
 double rounded(double value, int digits);
 /// With so many digits behind the point: "0.0", "12.3".
 std::string fixed_text(double value, int digits);
+/// "4 MiB", and less than that in bytes.
+std::string memory_text(std::uint64_t bytes);
 /// `width` digits or more, with zeros in front: "0x0a" without its "0x" is padded_text(10, 2, 16).
 std::string padded_text(std::uint64_t value, std::size_t width, int base = 10);
 

@@ -3,6 +3,7 @@
 #include "backends/in_python.h"
 #include "core/files.h"
 #include "core/json.h"
+#include "core/number_text.h"
 #include "core/programs.h"
 #include "core/text.h"
 #include "program/compute.h"
@@ -144,7 +145,7 @@ std::string how_conversion_ended(const JobEnd &job_end, const Limits &limits) {
   case Ending::TimedOut:
     return "takes more than " + std::to_string(limits.timeout.count() / 1000) + " s; --timeout gives it longer";
   case Ending::OutOfMemory:
-    return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
+    return "takes more than " + memory_text(limits.memory_bytes) + "; --memory-limit gives it more";
   case Ending::Crashed:
     return "ends its process with signal " + std::to_string(job_end.signal);
   default:

@@ -126,7 +126,7 @@ std::string require_executable(const std::string &program) {
   std::error_code error;
   const fs::path path = fs::absolute(program, error).lexically_normal();
   if (!fs::is_regular_file(path, error))
-    throw UserError("--oracle " + program + ": no such file");
+    throw UserError("--oracle " + program + (fs::is_directory(path, error) ? ": is a folder" : ": no such file"));
   if (access(path.c_str(), X_OK) != 0)
     throw UserError("--oracle " + program + ": cannot be executed: " + std::strerror(errno) +
                     " (chmod +x, and a first line such as #!/bin/sh)");

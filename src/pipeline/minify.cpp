@@ -81,9 +81,9 @@ void take_down_original(MinifyJob &job, const FailureRate &rate) {
   job.facts.original_failed = rate.failed;
   job.facts.original_runs = rate.runs;
   job.facts.signature = rate.verdict.signatures.front();
-  job.say(Severity::Info, job.session.shown_path() + " fails under " + job.session.backend->name() + ": " +
-                              to_string(job.facts.signature) +
-                              (rate.verdict.message.empty() ? "" : "\n  " + rate.verdict.message));
+  job.say(Severity::Info, job.session.shown_path() + " fails under " + clean(job.session.backend->name()) + ": " +
+                              clean(to_string(job.facts.signature)) +
+                              (rate.verdict.message.empty() ? "" : "\n  " + clean(rate.verdict.message)));
   if (rate.runs > 1)
     job.say(Severity::Info, "it fails in " + std::to_string(rate.failed) + " of " + std::to_string(rate.runs) +
                                 " runs; a smaller program has to in " + std::to_string(repetition.need) + " of up to " +
@@ -168,8 +168,8 @@ void save_rest(MinifyJob &job, const Flattened &flattened, Result &result) {
       return;
     save_program(*rest.program, file.parent_path().string(), job.options().check.grad, file.stem().string());
     result.rest = file.string();
-  } catch (const Interrupted &) {
-    result.facts.interrupted = true;
+  } catch (const Interrupted &) { // by a person, or as the time budget was spent
+    (job.is_interrupted() ? result.facts.interrupted : result.facts.out_of_time) = true;
   } catch (const std::exception &error) {
     job.say(Severity::Warning, "the rest of the model: " + first_sentence(error.what()));
   }

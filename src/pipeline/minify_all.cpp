@@ -190,7 +190,8 @@ private:
 AllFailures minify_all(const std::string &model_path, const MinifyOptions &options) {
   if (options.folder.empty())
     throw UserError("MinifyOptions::folder: names no folder to write the repros into");
-  require_free(options.folder, options.force || options.resume);
+  const bool resumes = options.resume && fs::exists(options.folder + "/1/journal.jsonl");
+  require_free(options.folder, options.force || resumes);
   return Series(model_path, options).all();
 }
 

@@ -45,7 +45,7 @@ std::string how_it_ended(const JobEnd &job_end, const Limits &limits) {
   case Ending::TimedOut:
     return "takes more than " + seconds_of(limits) + "; --timeout gives it longer";
   case Ending::OutOfMemory:
-    return "takes more than " + std::to_string(limits.memory_bytes >> 20) + " MiB; --memory-limit gives it more";
+    return "takes more than " + memory_text(limits.memory_bytes) + "; --memory-limit gives it more";
   default:
     return "ends a process (exit code " + std::to_string(job_end.exit_code) + ")";
   }

@@ -30,7 +30,7 @@ std::string issue_title(const Program &program, const ReproFacts &facts) {
     state = facts.script.verified.value_or(false) ? "INTERRUPTED: " : "INTERRUPTED, NOT VERIFIED: ";
   else if (!is_verified(facts))
     state = "NOT VERIFIED: ";
-  return cut_at_character(state + headline(program, facts), most_title);
+  return cut_at_character(clean(state + headline(program, facts)), most_title);
 }
 
 /// Says it in the words of PyTorch's own rule, `same` of torch._dynamo.utils.
@@ -132,7 +132,8 @@ json code_values(const ReproFacts &facts, const std::string &folder) {
   const std::string script = folder + "/repro.py";
   if (is_of_this_run(script))
     return {{"script", without_heading(read_file(script))}, {"imported", imported_json(folder)}};
-  const std::string why = facts.script.message.empty() ? "repro.py was not written" : facts.script.message;
+  const std::string none = facts.verify ? "repro.py was not written" : "--no-verify leaves it out";
+  const std::string why = facts.script.message.empty() ? none : facts.script.message;
   const std::string cpp = folder + "/repro.cpp";
   return {{"script", ""}, {"no_script_because", cut_to(why, 300)}, {"cpp", is_of_this_run(cpp) ? read_file(cpp) : ""}};
 }

@@ -271,18 +271,21 @@ void write_report_page(const ReportPage &page, const std::string &folder) {
   const Graphs graphs = graphs_of(page);
   json values = report_values(page.program, facts, folder);
   values["sentence"] = headline(page.program, facts);
-  values["any_input"] = !values.at("inputs").empty();
   values["warnings"] = warnings_of(facts, page.interrupted && page.interrupted());
   values["verifies"] = facts.verified.value_or(false) && !facts.interrupted;
   values["verified_how"] =
       is_of_this_run(folder + "/repro.cpp") && facts.verify_message.empty() ? "built and run" : "run";
   values["code"] = code_json(page, graphs, values.at("program"));
   values["both_sides"] = values_of_both_sides(page);
-  values["no_values_because"] = is_comparison(facts.signature.kind) ? "" : facts.reduced.message;
+  std::string because = is_comparison(facts.signature.kind) ? "" : facts.reduced.message;
+  values["no_values_because"] = because.ends_with('.') ? because.substr(0, because.size() - 1) : because;
   values["reduced_graph"] = graph_json(value_list(graphs.reduced, graphs.reduced_options), graphs.reduced);
   values["original_graph"] = original_graph_json(page, graphs);
   values["passes"] = passes_with_bars(facts, values["passes"]);
-  const json course = course_json(page.course, facts.before.operators);
+  std::vector<CoursePoint> points = page.course;
+  if (!points.empty() && points.back().operators != facts.after.operators) // the last check found something better
+    points.push_back({facts.checks, facts.after.operators, points.back().pass});
+  const json course = course_json(points, facts.before.operators);
   values["course"] = course.is_null() ? "" : render("course.svg.tpl", course);
   const bool is_short = values.at("program").get_ref<const std::string &>().size() <= most_code;
   values["difference"] =

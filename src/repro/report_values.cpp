@@ -70,10 +70,14 @@ std::string compare_text(const CompareOptions &compare) {
   return text.str();
 }
 
+std::string size_text(const ProgramSize &size) {
+  return counted(size.nodes, "node") + ", " + counted(size.operators, "operator");
+}
+
 std::string settings_text(const ReproFacts &facts) {
   std::ostringstream text;
-  text << facts.check.device << ", seed " << facts.check.seed << ", " << facts.check.calls << " calls, "
-       << facts.check.threads << " thread(s), " << compare_text(facts.check.compare) << ", autocast "
+  text << facts.check.device << ", seed " << facts.check.seed << ", " << counted(facts.check.calls, "call") << ", "
+       << counted(facts.check.threads, "thread") << ", " << compare_text(facts.check.compare) << ", autocast "
        << (facts.check.autocast ? dtype_name(facts.check.autocast_dtype) : "off") << ", deterministic algorithms "
        << to_string(facts.check.determinism)
        << (facts.check.determinism == Determinism::Off ? "" : " (which can cost speed)")
@@ -116,8 +120,8 @@ json findings(const ReproFacts &facts) {
   if (const std::string sentence = bisection_sentence(facts); !sentence.empty())
     values["bisection"] = {{"sentence", sentence},
                            {"note", facts.bisection->note},
-                           {"steps", facts.bisection->steps.size()},
-                           {"checks", facts.bisection->checks.size()},
+                           {"steps", counted(facts.bisection->steps.size(), "step")},
+                           {"checks", counted(facts.bisection->checks.size(), "check")},
                            {"seconds", seconds(facts.bisection->seconds)}};
   for (const auto &other : facts.others)
     values["others"].push_back({{"name", other.name}, {"verdict", to_string(other)}});
@@ -171,14 +175,15 @@ json report_values(const Program &program, const ReproFacts &facts, const std::s
                  {"backend_title", facts.backend->title()},
                  {"program", program_text(program)},
                  {"inputs", inputs_json(program)},
+                 {"any_input", !program.inputs.empty()},
                  {"torch_version", facts.torch_version},
                  {"not_confined", missing_confinement()},
                  {"backend", facts.backend->name()},
                  {"grad", facts.check.grad},
-                 {"nodes_before", facts.before.nodes},
                  {"operators_before", facts.before.operators},
-                 {"nodes_after", facts.after.nodes},
                  {"operators_after", facts.after.operators},
+                 {"size_before", size_text(facts.before)},
+                 {"size_after", size_text(facts.after)},
                  {"converted", facts.converted},
                  {"operator_libraries", libraries_sentence(facts)},
                  {"flattened", facts.flatten_level},

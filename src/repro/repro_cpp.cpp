@@ -77,8 +77,8 @@ private:
                    {"version", facts_.version},
                    {"operators", facts_.libraries},
                    {"how_made", facts_.not_reduced ? "handed back"
-                                                   : "minimised from " + std::to_string(facts_.before.operators) +
-                                                         " operators to " + std::to_string(facts_.after.operators)}};
+                                                   : "minimised from " + counted(facts_.before.operators, "operator") +
+                                                         " to " + std::to_string(facts_.after.operators)}};
     if (facts_.not_reduced)
       values["not_reduced"] = "NOT REDUCED: this is the model as it was given. " + *facts_.not_reduced + ".";
     if (facts_.bisection && facts_.bisection->guilty)

@@ -44,7 +44,7 @@ private:
     row.torch = answer.value("torch", "");
     const bool is_over = ended.job_end.ending == Ending::Exited;
     const Verification verdict = judge_script(ended, script_, facts_.signature);
-    if (is_over && ended.job_end.exit_code == 0)
+    if (is_over && ended.job_end.exit_code == 0 && !row.torch.empty()) // any program may end with 0
       row.outcome = Outcome::Right;
     else if (verdict.same_failure)
       row.outcome = Outcome::Wrong;

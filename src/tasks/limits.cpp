@@ -1,5 +1,7 @@
 #include "tasks/limits.h"
 
+#include "core/number_text.h"
+
 #include "repro_minify/sandbox.h"
 #include "tasks/descendants.h"
 
@@ -219,7 +221,7 @@ std::string Growth::look() const {
   if (written.files > most_files)
     return "writes more than " + std::to_string(most_files) + " files";
   if (written.bytes > most_bytes_)
-    return "writes more than " + std::to_string(most_bytes_ >> 20) + " MiB (--memory-limit gives it more)";
+    return "writes more than " + memory_text(most_bytes_) + " (--memory-limit gives it more)";
   return "";
 }
 

@@ -67,8 +67,8 @@ TEST(Versions, AreAskedWithTheScriptAsItIs) {
                                         "found = expected + is_first\n"
                                         "torch.testing.assert_close(found, expected)\n";
   const ReproFacts facts = facts_of(FailureKind::Accuracy, false, false);
-  const auto rows = ask_versions(facts, folder.path(), python, {"/no/python", python}, {});
-  ASSERT_EQ(rows.size(), 3U);
+  const auto rows = ask_versions(facts, folder.path(), python, {"/no/python", python, "/bin/true"}, {});
+  ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].outcome, Outcome::Wrong) << rows[0].message;
   EXPECT_FALSE(rows[0].torch.empty());
   EXPECT_EQ(rows[1].outcome, Outcome::NoAnswer);
@@ -76,6 +76,7 @@ TEST(Versions, AreAskedWithTheScriptAsItIs) {
   EXPECT_EQ(rows[2].outcome, Outcome::Right) << rows[2].message;
   EXPECT_EQ(rows[2].same_eager, true);
   EXPECT_EQ(rows[2].same_optimised, false);
+  EXPECT_EQ(rows[3].outcome, Outcome::NoAnswer) << "any program may end with 0";
 }
 
 } // namespace

@@ -40,3 +40,31 @@ def test_the_programs_end_with_the_run(site: Site, how: signal.Signals) -> None:
         os.close(descriptor)
     assert run.returncode == (130 if how is signal.SIGINT else -how)
     assert ("the same command goes on" in said) == (how is signal.SIGINT)
+
+
+def test_a_night_goes_on_where_the_reader_of_its_lines_has_gone(site: Site) -> None:
+    site.add_model("m")
+    site.world()
+    read, write = os.pipe()
+    os.close(read)
+    ended = subprocess.run(site.command(*site.night_words()), env=site.environment(), stdout=write, check=False)
+    os.close(write)
+    assert ended.returncode == 0
+    assert site.report()["nights"][-1]["ended"]
+
+
+def test_a_full_disk_is_no_mistake_of_the_caller(site: Site) -> None:
+    site.add_model("m", jit="fail")
+    site.world()
+    site.night(code=1)
+    with open("/dev/full", "w") as full:
+        said = subprocess.run(
+            site.command("list", "--store", str(site.store)),
+            env=site.environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert said.returncode == 70
+    assert "the same command goes on" not in said.stderr

@@ -111,7 +111,7 @@ def test_other_forms_keep_hostile_names_text(tmp_path: Path) -> None:
     text = forms.as_markdown(given)
     assert ", Python py " in text  # whose torch the backend may be
     given["bugs"][0]["nights"][1] = {"night": 2, "shown": "known", "evidence": "clean"}
-    assert 'class="known clean" title="night 2: known, passes"' in forms.as_html(given, tmp_path)
+    assert 'class="known clean" role="listitem" aria-label="night 2: known, passes"' in forms.as_html(given, tmp_path)
     assert "<script>" not in text.replace(f"def forward(self): {HOSTILE}", "") and "@all" not in text.split("```")[0]
 
 

@@ -74,5 +74,5 @@ def test_one_number_of_answers_that_are_missing(site: Site) -> None:
     markdown = site.folder / "r.md"
     site.call("report", "--store", str(site.store), "--markdown", str(markdown), code=3)
     text = markdown.read_text()
-    assert "0 without an answer" not in text and "2 models and backends without an answer" in text
+    assert "0 without an answer" not in text and "no answer for 2 pairs of model and backend" in text
     assert "0 whose state is not known tonight" in text

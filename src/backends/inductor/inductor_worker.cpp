@@ -149,7 +149,9 @@ void InductorWorker::await(const std::function<bool()> &interrupted) {
     give_up("the Python worker did not start within ten minutes");
   const auto answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!answer.is_object())
-    give_up("the Python worker did not start: " + last_line(folder_ + "/log"));
+    give_up("the Python worker " + (last_line(folder_ + "/log").empty()
+                                        ? "ended without a word"
+                                        : "did not start: " + last_line(folder_ + "/log")));
   if (answer.contains("problem"))
     give_up(answer.at("problem").get<std::string>());
   torch_version_ = answer.at("torch").get<std::string>();

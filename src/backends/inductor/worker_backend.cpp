@@ -60,8 +60,11 @@ json formula_data(const std::optional<Formula> &formula) {
 } // namespace
 
 std::vector<std::string> with_backend_options(std::vector<std::string> entries, const BackendOptions &options) {
-  for (const auto &option : options.backend_options)
+  for (const auto &option : options.backend_options) {
+    if (const size_t equals = option.find('='); equals == 0 || equals == std::string::npos)
+      throw UserError("--backend-option " + option + ": is no KEY=VALUE");
     entries.push_back("backend-option=" + option);
+  }
   return entries;
 }
 

@@ -19,7 +19,7 @@
 <dt>bug or rounding</dt><dd>{{nature:x-html}}</dd>
 {{/nature}}
 {{#bisection}}
-<dt>guilty</dt><dd><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}} steps, {{checks:x-html}} checks, {{seconds:x-html}})</dd>
+<dt>guilty</dt><dd><strong>{{sentence:x-html}}</strong> {{note:x-html}} ({{steps:x-html}}, {{checks:x-html}}, {{seconds:x-html}})</dd>
 {{/bisection}}
 {{#explanation}}
 <dt>how</dt><dd>{{explanation:x-html}}</dd>

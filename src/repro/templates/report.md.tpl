@@ -5,7 +5,7 @@
 
 {{/not_reduced}}
 {{#bisection}}
-**{{sentence:x-markdown}}** {{note:x-markdown}} ({{steps:x-source}} steps, {{checks:x-source}} checks, {{seconds:x-source}})
+**{{sentence:x-markdown}}** {{note:x-markdown}} ({{steps:x-source}}, {{checks:x-source}}, {{seconds:x-source}})
 
 {{/bisection}}
 {{found:x-markdown}}
@@ -13,12 +13,14 @@
 {{#not_reduced}}
 `reduced.pt` is the model as it was given, and `inputs.pt` holds its inputs{{/not_reduced}}{{#no_not_reduced}}{{program:x-python-fence}}
 
+{{#any_input}}
 | input | role | type | value |
 |---|---|---|---|
 {{#inputs}}
 | {{name:x-markdown}} | {{role:x-source}} | {{type:x-markdown}} | {{how:x-markdown}} |
 {{/inputs}}
 
+{{/any_input}}
 `reduced.pt` and `inputs.pt` hold this program{{/no_not_reduced}}{{#has_passing}}; `passing.pt` is the closest program that passes{{/has_passing}}{{#python_shows}}; `repro.py` is the same as one Python file (`python3 repro.py`){{/python_shows}}{{#no_has_cpp}}.{{/no_has_cpp}}{{#has_cpp}}{{#cpp_shows}}{{#no_loads_package}}; `repro.cpp` with `CMakeLists.txt` is the same as one C++ file{{/no_loads_package}}{{#loads_package}}, and `repro.cpp` with `CMakeLists.txt` loads it as AOTInductor has compiled it (`model.pt2`){{/loads_package}}{{/cpp_shows}}{{#no_cpp_shows}}. It shows from Python only: `repro.cpp` says why, and runs `repro.py`{{/no_cpp_shows}}:
 
 ```sh
@@ -38,7 +40,7 @@ cmake --build build && ./build/repro
 {{#left_out}}
 | not compared | {{left_out:x-markdown}} |
 {{/left_out}}
-| size | {{nodes_before:x-source}} nodes, {{operators_before:x-source}} operators → {{nodes_after:x-source}} nodes, {{operators_after:x-source}} operators |
+| size | {{size_before:x-source}} → {{size_after:x-source}} |
 {{#operator_libraries}}
 | operators of its own | {{operator_libraries:x-markdown}} |
 {{/operator_libraries}}

@@ -3,7 +3,7 @@
 {{found:x-cpp-comment-lines}}
 // It shows from Python only: {{why:x-cpp-comment}}.
 // This program runs repro.py, with the interpreter that REPRO_PYTHON names (default: python3).
-// It ends as that does, which says in its first lines how that is.
+// It ends as that does: with an error in its last statement while the failure is there, and with 0 once it is gone.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 """The command line of repro-minify-triage. Errors end here, in one sentence."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -127,7 +128,7 @@ def run_night(settings: dict[str, Any]) -> int:
         build = build_facts(program, settings.get("python"))
         lasting = {"variants": [str(each) for each in plan.variants], "runs": plan.runs, "options": plan.reduce_options}
         number, goes_on = store.begin_night(build, lasting, models)
-        typer.echo(
+        say(
             f"night {number}"
             + (", which was cut off, goes on" if goes_on else "")
             + f", torch {build['torch']}"
@@ -143,7 +144,7 @@ def run_night(settings: dict[str, Any]) -> int:
             pool.close()
             clear(folder / "work")
         facts = facts_of(store)
-        typer.echo(summary_line(facts))
+        say(summary_line(facts))
         if command:
             on_new.tell(store, facts, command, say)
     return exit_code_of(facts)
@@ -230,7 +231,17 @@ def one_line(text: str) -> str:
 
 
 def say(text: str) -> None:
-    typer.echo(one_line(text))
+    """Prints a line of a night, which goes on where its reader has gone (`... | head -1`)."""
+    try:
+        typer.echo(one_line(text))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_trouble_of_the_machine(error: OSError | sqlite3.Error) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+    return getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR")
 
 
 @app.command("list")
@@ -250,8 +261,8 @@ def list_bugs(
         if state is None or state == (DUPLICATE if bug["duplicate_of"] is not None else bug["state"]):
             step = bug["parts"]["guilty"] or bug["parts"]["kind"]
             word = bug["state"] + (", passes" if bug["outlook"] else "")
-            line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {bug['models']:>3} models"
-            line += f"  {bug['message']}"
+            models = forms.counted(bug["models"], "model")
+            line = f"{bug['id']:>4}  {word:<14} {bug['backend']:<24} {step:<36} {models:>10}  {bug['message']}"
             typer.echo(one_line(line)[:200])
 
 
@@ -338,11 +349,8 @@ def main() -> None:
         print(f"error: {clean(str(error))}", file=sys.stderr)
         sys.exit(2)
     except (OSError, sqlite3.Error) as error:
-        print(
-            f"error: {clean(str(error))}; what was answered so far is kept, and the same command goes on",
-            file=sys.stderr,
-        )
-        sys.exit(2)
+        print(f"error: {clean(str(error))}; what the store has is kept", file=sys.stderr)
+        sys.exit(OWN_ERROR if is_trouble_of_the_machine(error) else 2)
     except Exception:
         traceback.print_exc()
         sys.exit(OWN_ERROR)

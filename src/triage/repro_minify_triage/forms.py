@@ -62,6 +62,11 @@ def fenced(text: str) -> str:
     return f"{fence}python\n{text.rstrip()}\n{fence}"
 
 
+def counted(number: int, word: str) -> str:
+    """Returns "1 bug", "2 bugs"."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
 def environment(autoescape: bool) -> jinja2.Environment:
     found = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__),
@@ -70,7 +75,7 @@ def environment(autoescape: bool) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"md": markdown_text, "fenced": fenced}
+    found.filters |= {"md": markdown_text, "fenced": fenced, "counted": counted}
     return found
 
 
@@ -128,7 +133,7 @@ def as_html(facts: dict[str, Any], beside: Path) -> str:
         choices={
             "state": sorted({bug["state"] for bug in facts["bugs"]}),
             "backend": sorted({bug["backend"] for bug in facts["bugs"]}),
-            "step": sorted({bug["parts"]["guilty"] or "?" for bug in facts["bugs"]}),
+            "step": sorted({bug["parts"]["guilty"] or "not known" for bug in facts["bugs"]}),
         },
         repros=repros_of(facts, from_page),
     )

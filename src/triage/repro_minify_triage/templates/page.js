@@ -9,7 +9,7 @@ function apply() {
     card.hidden = !filters.every((f) => f.value === "" || card.dataset[f.dataset.filter] === f.value);
     count += card.hidden ? 0 : 1;
   }
-  shown.textContent = `${count} of ${cards.length} bugs`;
+  shown.textContent = `${count} of ${cards.length} bug${cards.length === 1 ? "" : "s"}`;
 }
 
 const onlyChanged = document.getElementById("only-changed");
