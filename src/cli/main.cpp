@@ -111,7 +111,8 @@ void require_known_to(const CLI::App &app, const CLI::App &command) {
       continue;
     const std::string &name = option->get_lnames().front();
     if (name == "model")
-      throw UserError(option->results().front() + ": stands before " + command.get_name() + "; the model comes after it");
+      throw UserError(option->results().front() + ": stands before " + command.get_name() +
+                      "; the model comes after it");
     if (!command.get_option_no_throw("--" + name))
       throw UserError("--" + name + ": stands before " + command.get_name() + ", which has no such option");
   }

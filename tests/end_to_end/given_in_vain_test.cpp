@@ -69,7 +69,7 @@ TEST(GivenInVain, TheOtherNameOfAnOptionTurnsItOffInAFile) {
     }
 }
 
-/// The folder of somebody else has no journal to go on from.
+/// A folder of the user's own has no journal to go on from.
 TEST(GivenInVain, ResumeDoesNotStandForForceInASeriesEither) {
   const TemporaryFolder folder;
   const fs::path mine = folder / "mine";
