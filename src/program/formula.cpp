@@ -204,9 +204,13 @@ std::string formula_source(const Formula &formula, const std::vector<int64_t> &s
   return drawn + (dtype == at::kFloat ? "" : ", at::TensorOptions().dtype(" + dtype_source(dtype) + ")") + ")";
 }
 
-bool is_plain(const at::Tensor &tensor) {
+bool is_dense(const at::Tensor &tensor) {
   return tensor.defined() && tensor.layout() == at::kStrided && tensor.is_cpu() && tensor.has_storage() &&
-         !tensor.is_quantized() && !tensor.is_neg() && has_loops(tensor.scalar_type());
+         !tensor.is_quantized() && !tensor.is_neg() && !tensor.is_conj();
+}
+
+bool is_plain(const at::Tensor &tensor) {
+  return is_dense(tensor) && has_loops(tensor.scalar_type());
 }
 
 std::optional<std::vector<double>> elements_of(const at::Tensor &tensor, int64_t most) {
@@ -232,6 +236,25 @@ at::Tensor tensor_of(const std::vector<double> &elements, const std::vector<int6
     for_each_offset(tensor, [&](int64_t offset) { data[offset] = saturated<scalar_t>(elements.at(next++)); });
   });
   return tensor;
+}
+
+std::optional<at::Tensor> copy_of(const at::Tensor &tensor, int64_t most, const std::vector<int64_t> &strides) {
+  if (!is_dense(tensor) || tensor.numel() > most)
+    return std::nullopt;
+  at::Tensor copy = strides.empty() ? at::empty(tensor.sizes(), tensor.options().requires_grad(false))
+                                    : at::empty_strided(tensor.sizes(), strides, tensor.scalar_type());
+  if (const std::size_t bytes = copy.storage().nbytes(); bytes > 0)
+    std::memset(copy.storage().mutable_data(), 0, bytes);
+  const auto size = static_cast<int64_t>(tensor.element_size());
+  std::vector<const char *> elements;
+  for_each_offset(tensor, [&, from = static_cast<const char *>(tensor.const_data_ptr())](int64_t offset) {
+    elements.push_back(from + offset * size);
+  });
+  std::size_t next = 0;
+  for_each_offset(copy, [&, to = static_cast<char *>(copy.mutable_data_ptr())](int64_t offset) {
+    std::memcpy(to + offset * size, elements[next++], static_cast<std::size_t>(size));
+  });
+  return copy;
 }
 
 std::vector<int64_t> strides_like(const at::Tensor &like, const std::vector<int64_t> &sizes) {

@@ -42,8 +42,15 @@ std::string dtype_source(at::ScalarType dtype);
 // The elements of a small tensor as plain numbers, and back: what a simplification looks at and changes. Element-wise
 // loops, no kernels: the reducing process may call all of this.
 
-/// Dense, real, on the CPU, with a storage of its own kind: the tensors that can be made again from their elements.
+/// True of a tensor whose elements lie in the CPU's memory, as they are: a part of it can be copied.
+bool is_dense(const at::Tensor &tensor);
+/// True of one that is also real: it can be made again from its elements as numbers.
 bool is_plain(const at::Tensor &tensor);
+
+/// Returns a copy, bit by bit, with these strides (empty: contiguous); nothing for a tensor that is not dense or has
+/// more than `most` elements.
+std::optional<at::Tensor> copy_of(const at::Tensor &tensor, std::int64_t most,
+                                  const std::vector<std::int64_t> &strides = {});
 
 /// Row-major, whatever the strides are; nothing for a tensor that is not plain or has more than `most` elements.
 /// Integers beyond 2^53 lose their last bits.

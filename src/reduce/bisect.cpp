@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 namespace repro_minify {
 namespace {
@@ -87,6 +88,11 @@ private:
 
   /// `what`: in words.
   bool fails(const std::vector<int> &steps, const std::string &what) {
+    const auto known = answers_.find(steps);
+    return known != answers_.end() ? known->second : answers_[steps] = asked(steps, what);
+  }
+
+  bool asked(const std::vector<int> &steps, const std::string &what) {
     json names = json::array();
     for (int step : steps)
       names.push_back(name(step));
@@ -194,6 +200,7 @@ private:
   const std::shared_ptr<const Backend> &backend_;
   const BisectOptions &options_;
   VariantChecks check_with_; ///< of names of steps, as JSON
+  std::map<std::vector<int>, bool> answers_;
   Bisection found_;
 };
 

@@ -1,11 +1,29 @@
 #include "reduce/turns.h"
 
 #include "program/compute.h"
+#include "program/surgery.h"
+
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir_views.h>
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
 namespace repro_minify {
+
+bool is_of_no_use(const torch::jit::Graph &graph) {
+  using torch::jit::LoopView;
+  const auto type_of = [](const Node *loop) { return LoopView(const_cast<Node *>(loop)).loopType(); };
+  const auto nodes = graph.nodes(); // at the top, where each is come to
+  const bool goes_on_for_ever = std::any_of(nodes.begin(), nodes.end(), [&](const Node *node) {
+    return node->kind() == prim::Loop && type_of(node) == LoopView::For &&
+           torch::jit::toIValue(node->input(0)) == c10::IValue(std::numeric_limits<int64_t>::max());
+  });
+  return goes_on_for_ever || any_node(graph.block(), [&](const Node *node) {
+           return node->kind() == prim::Loop && type_of(node) == LoopView::ModifiedLoop;
+         });
+}
 
 LastRecording::LastRecording(const Program &program, std::shared_ptr<const Recording> first)
     : last_(std::move(first)), of_(program) {}

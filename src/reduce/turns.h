@@ -15,6 +15,10 @@
 
 namespace repro_minify {
 
+/// True of a graph that is not worth a check: a loop goes on for ever, whatever the inputs are (what a cut makes of a
+/// `while` without the condition), or is bounded by a count and a condition, which TorchScript has no text for.
+bool is_of_no_use(const torch::jit::Graph &graph);
+
 /// The subject of all questions of a reduction: whether a Program still fails with what was seen.
 struct ReductionGoal {
   InterestingnessTest test;
@@ -23,9 +27,9 @@ struct ReductionGoal {
 
   /// True if this Verdict is the failure that is looked for.
   bool is_wanted(const Verdict &verdict) const { return shows(verdict, wanted, options.same_failure); }
-  /// A failure that shows in an output needs one.
+  /// A failure that shows in an output needs one, and any needs an eager run that comes to its end, and a text.
   bool cannot_fail(const Program &program) const {
-    return wanted.where == "output" && program.graph->outputs().empty();
+    return (wanted.where == "output" && program.graph->outputs().empty()) || is_of_no_use(*program.graph);
   }
 };
 

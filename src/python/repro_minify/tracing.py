@@ -1,6 +1,7 @@
 """A module or function as TorchScript: traced, or scripted where a trace would say something else."""
 
 import contextlib
+import inspect
 import copy
 import dataclasses
 import threading
@@ -192,11 +193,14 @@ def forwards_in_line(grad: bool) -> contextlib.AbstractContextManager[Any]:
     holds. With `grad` it stays one, as the backward that the function declares would be lost."""
     if grad:
         return contextlib.nullcontext()
-    tracing, usual = threading.get_ident(), torch.autograd.Function.apply.__func__
+    tracing = threading.get_ident()
+    usual = inspect.getattr_static(torch.autograd.Function, "apply")  # a class method of Python's, or since 2.15 of C's
 
     def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
         """Other threads of the user's program go on with their gradients."""
-        return (only_forward if threading.get_ident() == tracing else usual)(function, *args, **kwargs)
+        if threading.get_ident() == tracing:
+            return only_forward(function, *args, **kwargs)
+        return usual.__get__(None, function)(*args, **kwargs)
 
     return mock.patch.object(torch.autograd.Function, "apply", classmethod(apply))
 

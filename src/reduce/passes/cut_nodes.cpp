@@ -205,9 +205,10 @@ void cut_as_it_ended(EngineContext &context) {
     return;
   const Cutter cutter(std::make_shared<Recording>(as_it_ended(*recording)));
   const IndexSet all = cutter.every_atom(), changing = changing_atoms(cutter, *recording);
-  context.deferred = !context.is_final_turn && !changing.empty();
-  if (context.deferred)
+  if (!context.is_final_turn && !changing.empty()) {
+    context.deferred = true;
     return;
+  }
   accept_in_bulk(context, changing.size(), [&](const std::vector<size_t> &which) {
     IndexSet gone;
     for (size_t i : which)

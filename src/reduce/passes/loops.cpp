@@ -25,7 +25,7 @@ Unrolled unrolled(const Program &program, const Node *loop, int64_t trips) {
   EditableCopy copy(program);
   Node *node = copy.of(loop);
   std::vector<std::set<const Node *>> iterations;
-  const std::vector<Value *> conditions{node->input(0), node->input(1)};
+  std::vector<Value *> unread{node->input(0), node->input(1)};
   std::vector<Value *> carried(node->inputs().begin() + 2, node->inputs().end());
   for (int64_t trip = 0; trip < trips; ++trip) {
     torch::jit::WithInsertPoint guard(node);
@@ -33,14 +33,14 @@ Unrolled unrolled(const Program &program, const Node *loop, int64_t trips) {
     arguments.insert(arguments.end(), carried.begin(), carried.end());
     Node *last = node->prev();
     carried = paste_block(node->blocks()[0], node, arguments);
-    drop_unread({carried.front()}); // the condition to go on
+    unread.push_back(carried.front()); // whether to go on, of which the next iteration may read the makers
     carried.erase(carried.begin());
     iterations.emplace_back();
     for (const Node *pasted = last->next(); pasted != node; pasted = pasted->next())
       iterations.back().insert(pasted);
   }
   replace_node(node, carried);
-  drop_unread(conditions);
+  drop_unread(unread);
   drop_unused(copy.program);
   return {std::move(copy.program), std::move(iterations)};
 }

@@ -43,6 +43,11 @@ std::vector<size_t> wrong_ones_first(const EngineContext &context) {
   return order;
 }
 
+/// True if the failure may show where nothing is returned: an exception, or what an input or a buffer holds afterwards.
+bool shows_without_outputs(const Signature &wanted) {
+  return wanted.where != "output" && wanted.where != "gradient";
+}
+
 /// One suspect alone, then as many dropped as can be.
 void drop_many(EngineContext &context) {
   const Program start = context.current;
@@ -53,13 +58,13 @@ void drop_many(EngineContext &context) {
   accept_in_bulk(
       context, count_outputs(start),
       [&](const std::vector<size_t> &dropped) { return without_outputs(start, dropped); },
-      /*all_at_once=*/context.services.wanted().where.empty());
+      /*all_at_once=*/shows_without_outputs(context.services.wanted()));
 }
 
 bool drop_few(EngineContext &context) {
   const size_t count = count_outputs(context.current);
   std::vector<LazyProgram> candidates;
-  if (context.services.wanted().where.empty())
+  if (shows_without_outputs(context.services.wanted()))
     candidates.push_back([&] { return with_outputs(context.current, {}); });
   if (count > 1)
     for (size_t only : wrong_ones_first(context))

@@ -42,20 +42,18 @@ std::optional<ProgramInput> with_sizes(const ProgramInput &input, const std::vec
   const auto &old = input.value.toTensor();
   if (input.formula)
     return with_formula(input, *input.formula, sizes, old.scalar_type());
-  if (!is_plain(old))
+  if (!is_dense(old))
     return std::nullopt;
   at::Tensor block = old.detach();
   for (size_t d = 0; d < sizes.size(); ++d)
     block = block.narrow(static_cast<int64_t>(d), start[d], sizes[d]);
-  const auto elements = elements_of(block, most_elements);
-  if (!elements)
-    return std::nullopt;
-  return replaced(input, tensor_of(*elements, sizes, old.scalar_type(), strides_like(old, sizes)));
+  const auto copy = copy_of(block, most_elements, strides_like(old, sizes));
+  return copy ? std::optional(replaced(input, *copy)) : std::nullopt;
 }
 
 std::optional<ProgramInput> with_dimensions(const ProgramInput &input, const std::vector<size_t> &kept) {
   const auto &old = input.value.toTensor();
-  if (old.numel() == 0 || (!input.formula && !is_plain(old)))
+  if (old.numel() == 0 || (!input.formula && !is_dense(old)))
     return std::nullopt;
   at::Tensor block = old.detach();
   for (int64_t d = old.dim(); d-- > 0;)
@@ -63,10 +61,8 @@ std::optional<ProgramInput> with_dimensions(const ProgramInput &input, const std
       block = block.select(d, 0);
   if (input.formula)
     return with_formula(input, *input.formula, block.sizes().vec(), old.scalar_type());
-  const auto elements = elements_of(block, most_elements);
-  if (!elements)
-    return std::nullopt;
-  return replaced(input, tensor_of(*elements, block.sizes().vec(), old.scalar_type()));
+  const auto copy = copy_of(block, most_elements);
+  return copy ? std::optional(replaced(input, *copy)) : std::nullopt;
 }
 
 std::optional<ProgramInput> with_dtype(const ProgramInput &input, at::ScalarType dtype) {

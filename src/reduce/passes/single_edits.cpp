@@ -122,6 +122,21 @@ bool is_only_returned(const Value *value) {
                      [&](const auto &use) { return use.user == value->owningGraph()->return_node(); });
 }
 
+bool is_returned(const Value *value) {
+  const auto &uses = value->uses();
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const auto &use) { return use.user == value->owningGraph()->return_node(); });
+}
+
+/// True if a cut returns the same without the node: it returns what it makes alone, so neither a result that is read
+/// further on too, nor an input.
+bool returns_the_same_without(const std::vector<Value *> &results) {
+  const auto inputs = results.front()->owningGraph()->inputs();
+  return std::none_of(inputs.begin(), inputs.end(), is_returned) &&
+         std::none_of(results.begin(), results.end(),
+                      [](const Value *result) { return is_returned(result) && !is_only_returned(result); });
+}
+
 /// The values a node reads that another node made, packed ones one by one.
 void add_made_operands(const Node *node, std::set<const Value *> &made) {
   for (const Value *input : node->inputs())
@@ -142,6 +157,8 @@ bool is_only_read_by(const Value *value, const Node *node) {
 /// Where a cut of the node leaves the same operators in the same places, with the recorded value for an input at most:
 /// the operand is an input that nothing else reads, or the node's results are only returned, and its operand would be.
 bool is_what_a_cut_does(Node *node, const std::vector<Value *> &results, const Value *operand) {
+  if (!returns_the_same_without(results))
+    return false;
   if (std::all_of(results.begin(), results.end(), is_only_returned)) {
     std::set<const Value *> made;
     add_made_operands(node, made);

@@ -32,7 +32,7 @@ std::map<int64_t, Group> groups_of(const Program &program) {
     groups[size] = {};
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const auto &tensor = program.inputs[i].value.toTensor();
-    if (tensor.numel() == 0 || (!program.inputs[i].formula && !is_plain(tensor)))
+    if (tensor.numel() == 0 || (!program.inputs[i].formula && !is_dense(tensor)))
       continue;
     for (size_t d = 0; d < static_cast<size_t>(tensor.dim()); ++d)
       if (size_at(program, {i, d}) > 1)
@@ -172,7 +172,7 @@ void shrink_singly(EngineContext &context) {
   int tried = 0;
   for (const auto &[size, group] : groups_of(context.current))
     for (const auto &at : group)
-      if (group.size() > 1 && ++tried <= most_dimensions)
+      if (group.size() > 1 && ++tried <= most_dimensions && size_at(context.current, at) == size)
         Shrinker(context).accept({at}, {{size, 1}});
   if (tried > most_dimensions)
     context.incomplete("tried " + std::to_string(most_dimensions) + " of " + std::to_string(tried) +

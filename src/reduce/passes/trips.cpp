@@ -5,6 +5,7 @@
 #include "reduce/passes/edit_constants.h"
 
 #include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir_views.h>
 
 #include <algorithm>
 
@@ -24,13 +25,22 @@ Value *constant_at_top(Graph &graph, int64_t value) {
   return graph.insertConstant(value);
 }
 
-/// The loop with at most `trips` iterations.
+/// The loop with `trips` iterations, whatever it asked before it went on: TorchScript has no loop that is bounded in
+/// both ways.
 Program with_trips(const Program &program, const Node *loop, int64_t trips) {
   return edited(program, [&](EditableCopy &copy) {
+    Graph &graph = *copy.program.graph;
     Node *node = copy.of(loop);
-    Value *before = node->input(0);
-    node->replaceInput(0, constant_at_top(*copy.program.graph, trips));
-    drop_unread({before});
+    Node *end = node->blocks()[0]->return_node();
+    const std::vector<Value *> before{node->input(0), node->input(1), end->input(0)};
+    node->replaceInput(0, constant_at_top(graph, trips));
+    if (torch::jit::LoopView(node).loopType() != torch::jit::LoopView::For) {
+      torch::jit::WithInsertPoint at_the_top(*graph.nodes().begin());
+      Value *yes = graph.insertConstant(true);
+      node->replaceInput(1, yes);
+      end->replaceInput(0, yes);
+    }
+    drop_unread(before);
   });
 }
 

@@ -72,5 +72,35 @@ graph(%x : Tensor):
   EXPECT_EQ(result.checks, 9);
 }
 
+/// A `while` of which each iteration reads what the condition of the one before was made of.
+TEST(Loops, ThatAskBeforeTheyGoOnAreWrittenOut) {
+  const auto result = run_pass("loops",
+                               program_from(R"IR(
+graph(%x : Tensor):
+  %most : int = prim::Constant[value=9223372036854775807]()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %three : int = prim::Constant[value=3]()
+  %yes : bool = prim::Constant[value=1]()
+  %other : Tensor = prim::Loop(%one, %yes, %x)
+    block0(%j : int, %k : Tensor):
+      %l : Tensor = aten::sin(%k)
+      -> (%yes, %l)
+  %n : int, %y : Tensor = prim::Loop(%most, %yes, %zero, %other)
+    block0(%i : int, %m : int, %c : Tensor):
+      %a : Tensor = aten::add(%c, %m, %one)
+      %next : int = aten::add(%m, %one)
+      %more : bool = aten::lt(%next, %three)
+      -> (%more, %next, %a)
+  return (%y))IR",
+                                            {at::ones({2, 3})}),
+                               [](const Program &candidate) {
+                                 const int loops = count(candidate, "prim::Loop");
+                                 return loops == 2 || (loops == 1 && count(candidate, "aten::sin") == 1 &&
+                                                       count(candidate, "aten::add") > 1);
+                               });
+  EXPECT_EQ(count(result.reduction.program, "prim::Loop"), 1);
+}
+
 } // namespace
 } // namespace repro_minify

@@ -88,5 +88,21 @@ TEST(Sizes, NothingIsAskedOfTheSmallest) {
   EXPECT_EQ(result.checks, 0);
 }
 
+/// Data that doubles do not hold is cut bit by bit.
+TEST(Sizes, OfComplexNumbersAndOfLargeWholeNumbersGetSmallerToo) {
+  constexpr int64_t large = (int64_t{1} << 62) + 1;
+  const at::Tensor whole = at::full({4, 6}, large, at::kLong),
+                   complex = at::complex(at::ones({4, 6}), at::ones({4, 6}));
+  for (const at::Tensor &value : {whole, complex}) {
+    const auto result =
+        run_pass("sizes", program_from("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)", {value}),
+                 [&](const Program &candidate) {
+                   const at::Tensor &now = candidate.inputs.at(0).value.toTensor();
+                   return at::equal(now, value.slice(0, 0, now.size(0)).slice(1, 0, now.size(1)));
+                 });
+    EXPECT_EQ(sizes_of(result.reduction.program, 0), at::IntArrayRef({1, 1})) << value.scalar_type();
+  }
+}
+
 } // namespace
 } // namespace repro_minify

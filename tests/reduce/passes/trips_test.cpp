@@ -1,4 +1,5 @@
 #include "reduce/passes/golden.h"
+#include "reduce/turns.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -45,6 +46,51 @@ TEST(Trips, AreAsFewAsFail) {
 TEST(Trips, ThatAreAllNeededCostALogarithm) {
   const auto result = run_pass("trips", program_from(hundred_times, {at::ones({2, 3})}), at_least(100));
   EXPECT_EQ(result.checks, 7);
+}
+
+/// TorchScript has no text for a loop that is bounded by a count and a condition.
+TEST(Trips, OfAWhileMakeAForOfIt) {
+  const auto result = run_pass("trips",
+                               program_from(R"IR(
+graph(%x : Tensor):
+  %most : int = prim::Constant[value=9223372036854775807]()
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %nine : int = prim::Constant[value=9]()
+  %yes : bool = prim::Constant[value=1]()
+  %n : int, %y : Tensor = prim::Loop(%most, %yes, %zero, %x)
+    block0(%i : int, %m : int, %c : Tensor):
+      %a : Tensor = aten::neg(%c)
+      %next : int = aten::add(%m, %one)
+      %more : bool = aten::lt(%next, %nine)
+      -> (%more, %next, %a)
+  return (%y))IR",
+                                            {at::ones({2, 3})}),
+                               at_least(2));
+  const auto nodes = all_nodes(*result.reduction.program.graph);
+  for (const auto *node : nodes)
+    if (node->kind() == torch::jit::prim::Loop) {
+      EXPECT_EQ(torch::jit::toIValue(node->input(0)), c10::IValue(2));
+      EXPECT_EQ(torch::jit::toIValue(node->blocks()[0]->outputs()[0]), c10::IValue(true));
+    }
+}
+
+/// What a cut makes of a `while` without its condition: no check would come to its end.
+TEST(Trips, WithoutEndAreNotAskedFor) {
+  const auto without_end = [](const char *bound, const char *more) {
+    return program_from(std::string("graph(%x : Tensor):\n  %yes : bool = prim::Constant[value=1]()\n  %n : int = "
+                                    "prim::Constant[value=") +
+                            bound +
+                            "]()\n  %no : bool = prim::Constant[value=0]()\n"
+                            "  %y : Tensor = prim::Loop(%n, %yes, %x)\n    block0(%i : int, %c : Tensor):\n"
+                            "      %a : Tensor = aten::neg(%c)\n      -> (" +
+                            more + ", %a)\n  return (%y)",
+                        {at::ones({2})});
+  };
+  EXPECT_TRUE(is_of_no_use(*without_end("9223372036854775807", "%yes").graph));
+  EXPECT_FALSE(is_of_no_use(*without_end("9223372036854775807", "%no").graph));
+  EXPECT_FALSE(is_of_no_use(*without_end("5", "%yes").graph));
+  EXPECT_TRUE(is_of_no_use(*without_end("5", "%no").graph)) << "it has no text";
 }
 
 } // namespace
