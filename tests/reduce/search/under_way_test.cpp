@@ -144,9 +144,10 @@ TEST_F(UnderWay, GuessesNothingForOneWorker) {
       one, Limits{}, [](const JobEnd &) { return ""; }, [](const auto &) { return std::nullopt; });
   Upcoming upcoming({guess("b")}, {});
   alone.ask("a", job("a"), timeout, upcoming);
-  pool.end("a");
-  alone.keep_busy(upcoming, timeout);
   EXPECT_EQ(one.running(), Names{"a"});
+  one.end("a");
+  alone.keep_busy(upcoming, timeout);
+  EXPECT_EQ(one.running(), Names{});
 }
 
 TEST_F(UnderWay, HasAnswersToGuessesBeforeTheyAreAsked) {
