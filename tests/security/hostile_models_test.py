@@ -147,7 +147,7 @@ class SecondLoading(Attack):
     """The process that reduces loads a model after a child has: what it is then must not be the model's to choose."""
 
     def try_it(self, line: str, *words: str, sign: str) -> None:
-        """By chance: it is tried until one run shows the sign of it, and at least a few times."""
+        """Tries what happens by chance until one run shows the sign of it, and at least a few times."""
         self.in_setstate(line)
         seen = False
         for time in range(20):
