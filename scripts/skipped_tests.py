@@ -3,7 +3,7 @@
 
 skipped_tests.py FILE...
 
-Those that only scripts/test.sh --all runs are counted.
+One that was run in another file was not skipped. Those that only scripts/test.sh --all runs are counted.
 """
 
 import re
@@ -21,21 +21,24 @@ def reason_in(text: str) -> str:
     return found[1].strip() if found else ""
 
 
-def skipped(path: str) -> Iterator[tuple[str, str]]:
-    """Name and reason of each."""
+def tests_of(path: str) -> Iterator[tuple[str, str | None]]:
+    """Yields the name of each, and why it was skipped; None: it was run."""
     for test in xml.etree.ElementTree.parse(path).iter("testcase"):
+        suite, short = test.get("classname", ""), test.get("name", "")
+        name = short if suite in ("", short) else f"{suite}.{short}"
         mark = test.find("skipped")
         if mark is None:
+            yield name, None
             continue
-        suite = test.get("classname", "")
-        name = test.get("name", "")
         said = reason_in(test.findtext("system-out", "")) or mark.get("message", "") or (mark.text or "")
         lines = said.strip().splitlines()
-        yield name if suite in ("", name) else f"{suite}.{name}", lines[-1] if lines else ""
+        yield name, lines[-1] if lines else ""
 
 
 def main() -> None:
-    found = sorted({each for path in sys.argv[1:] for each in skipped(path)})
+    tests = {each for path in sys.argv[1:] for each in tests_of(path)}
+    run = {name for name, reason in tests if reason is None}
+    found = sorted((name, reason) for name, reason in tests if reason is not None and name not in run)
     for reason in sorted({reason for _, reason in found} - {ONLY_ALL}):
         names = [name for name, said in found if said == reason]
         print(textwrap.shorten(f"{len(names)}: {reason}", 120, placeholder=" ..."))
