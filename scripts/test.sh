@@ -4,7 +4,7 @@
 # instead of a half): before a release, and for a change to what many models meet. The last line is ctest's.
 set -euo pipefail
 case ${1:-} in
-  --all) export REPRO_MINIFY_ALL_TESTS=1 ;;
+  --all) export REPRO_MINIFY_ALL_TESTS=1 full_table=--full ;;
   ?*)
     echo "test.sh: $1: unknown; known is --all" >&2
     exit 2
@@ -20,9 +20,11 @@ trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 step "set-up and build"
 scripts/setup.sh
 mkdir -p out
+rm -f out/*.xml
 # Python's packages are fetched while the compilers work. Where that comes to nothing, it is tried again, and heard.
 scripts/python_venv.sh >out/python_venv.log 2>&1 &
 python_venv_of=$!
+(. scripts/packages.sh && install_packages libclang-rt-dev) # before the build looks for ThreadSanitizer
 scripts/build.sh release
 wait $python_venv_of || true
 
@@ -60,13 +62,13 @@ python_tests() {
   step "what tests alone need"
   install_packages chromium groff-base
   step "triage, and the scripts that check"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/triage tests/scripts
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 -rs tests/triage tests/scripts
   step "the Python package: a wheel, installed into a fresh virtual environment; conversion"
-  "${heeding[@]}" scripts/test_python.sh --durations=10
+  "${heeding[@]}" scripts/test_python.sh -rs --durations=10
   step "pages and the terminal, as a browser and a terminal see them"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/pages
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 -rs tests/pages
   step "faults: signals, failing calls, limits, full disks"
-  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 tests/security/test_faults.py
+  "${heeding[@]}" "$python_venv/bin/pytest" -q --durations=10 -rs ${full_table:-} tests/security/test_faults.py
 }
 (python_tests) >out/python_tests.log 2>&1 &
 python_tests_of=$!
@@ -79,12 +81,20 @@ unsanitized=('*CallCounts.*' '*CallsNearTheBound.*' 'UntunedCases.*' Search.Many
   'SearchOverSizes.A*' 'SearchOverSizes.C*' 'SearchOverSizes.F*' 'SearchOverSizes.G*' 'SearchOverSizes.K*'
   'SearchOverSizes.S*' 'CudaKernelTest.*' 'StripsTest.ColumnsFold*' 'StripsTest.BothSources*' '*KeptHeaders.*'
   WithoutParticulars.TakesTenMegabytesOfAnything 'NvrtcTest.*')
+# What these skip under the sanitizers, or do less of.
+skipped_there=(Sandbox.SurvivesANullPointer Sandbox.SurvivesAStackOverflow Sandbox.LimitsMemory
+  Sandbox.TellsOfMemoryWhereNoExceptionCanBeCaught Sandbox.DoesNotBlameAnOldFailedAllocationForACrash
+  Sandbox.LetsAJobUseWhatTheLimitAllowsAboveItsParent Sandbox.KnowsLibTorchsWordsForOutOfMemory
+  Sandbox.SaysSoWhenThereAreNoDescriptors SandboxHostileJob.RunsOutOfMemoryInAThread SandboxCrashFrames.NeedNoMemory
+  SandboxProcesses.OutOfDescriptorsIsAnOutcomeAndLeaksNone CudaLibraryTest.WhatAReproContainsDoesTheSame
+  LargePages.HoldTheHeapOnceAChildWasForked)
 # in_halves PROGRAM FILTER: its tests, in two processes and in an order by chance: none rests on what ran before.
 in_halves() {
-  local half halves=()
+  local half halves=() preset
+  preset=$(cut -d / -f 2 <<<"$1")
   for half in 0 1; do
     "${heeding[@]}" GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$half" timeout 3600 "$1" --gtest_brief=1 \
-      --gtest_shuffle --gtest_filter="$2" &
+      --gtest_shuffle --gtest_output="xml:out/core_tests_${preset}_$half.xml" --gtest_filter="$2" &
     halves+=($!)
   done
   for half in "${halves[@]}"; do
@@ -96,14 +106,14 @@ in_halves build/asan/tests/core_tests "-$names"
 
 step "fast tests"
 if [ -n "${REPRO_MINIFY_ALL_TESTS:-}" ]; then
-  ctest --preset release -L '^fast' --stop-on-failure | tee out/ctest_fast.log
+  ctest --preset release -L '^fast' --stop-on-failure --output-junit "$PWD/out/ctest_fast.xml" | tee out/ctest_fast.log
 else # the others have been run under the sanitizers
-  in_halves build/release/tests/core_tests "$names"
-  ctest --preset release -L '^fast$' --stop-on-failure | tee out/ctest_fast.log
+  in_halves build/release/tests/core_tests "$names:$(IFS=: && echo "${skipped_there[*]}")"
+  ctest --preset release -L '^fast$' --stop-on-failure --output-junit "$PWD/out/ctest_fast.xml" | tee out/ctest_fast.log
 fi
 
 step "all other tests"
-ctest --preset release -LE '^fast' | tee out/ctest.log
+ctest --preset release -LE '^fast' --output-junit "$PWD/out/ctest.xml" | tee out/ctest.log
 
 wait $python_tests_of || python_tests_failed=$?
 cat out/python_tests.log
@@ -117,5 +127,8 @@ step "the ten dearest tests of ctest, in seconds"
 # awk reads to the end: a pipe that is closed early would end this script.
 sed -nE 's/.* Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec$/\2 \1/p' out/ctest_fast.log out/ctest.log | sort -rn |
   awk "NR <= 10"
+
+step "what was skipped (above: of pytest's)"
+python3 scripts/skipped_tests.py out/core_tests_*.xml out/ctest*.xml build/release/tests/{torch,repro}_tests_*.xml
 
 grep -E '^[0-9]+% tests passed' out/ctest.log

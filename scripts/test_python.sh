@@ -34,7 +34,8 @@ built=()
 CXX=${CXX:-c++} CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$environments/fresh/bin/python" -m pip wheel -q --no-deps \
   --disable-pip-version-check -w "$environments/wheel" "${built[@]}" \
   --config-settings cmake.define.REPRO_MINIFY_WERROR=ON --config-settings cmake.define.Torch_DIR="$torch_dir" "$root"
-"$environments/fresh/bin/python" -m pip install -q --disable-pip-version-check "$environments"/wheel/*.whl 'pytest>=8'
+"$environments/fresh/bin/python" -m pip install -q --disable-pip-version-check "$environments"/wheel/*.whl 'pytest>=8' \
+  'pytest-randomly>=3.15'
 
 cd "$environments" # not the clone: what is imported is what was installed
 env -u PYTHONPATH -u REPRO_MINIFY_PROGRAM "$environments/fresh/bin/python" -m pytest -q -p no:cacheprovider \

@@ -5,9 +5,10 @@
 namespace repro_minify::test_paths {
 
 // Programs.
-extern const char *const program; ///< repro-minify
-extern const char *const python;  ///< an interpreter that has torch; empty where there is none
-extern const char *const cxx;     ///< the compiler that built the tests
+extern const char *const program;          ///< repro-minify
+extern const char *const python;           ///< an interpreter that has torch; empty where there is none
+extern const char *const cxx;              ///< the compiler that built the tests
+extern const char *const without_landlock; ///< starts another program so
 
 // Folders.
 extern const char *const fixtures;

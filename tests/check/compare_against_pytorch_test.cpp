@@ -271,6 +271,16 @@ TEST(CompareAgainstPyTorch, AgreesOnRandomPairsButForTheDocumentedDifferences) {
     EXPECT_NE(reason, "unexplained") << shown(one, i);
     ++differences[reason][one.answer ? 1 : 0];
   }
+  const int pairs = static_cast<int>(cases.size());
+  EXPECT_GE(same_count, pairs / 4);
+  EXPECT_LE(same_count, pairs * 3 / 4);
+  EXPECT_GE(raised_count, pairs / 40);
+  int explained = 0;
+  for (const auto &[reason, counts] : differences)
+    explained += counts[0] + counts[1];
+  EXPECT_LE(explained, pairs * 3 / 20) << "a reason explains what is none";
+  for (const char *reason : {"D1", "D2", "D3", "D4"})
+    EXPECT_TRUE(differences.contains(reason)) << reason << " was not tried";
   std::cout << cases.size() << " pairs: PyTorch says the same to " << same_count << ", raises for " << raised_count
             << "\nrule Default disagrees because of   only PyTorch says the same   only we say the same\n";
   for (const auto &[reason, counts] : differences)

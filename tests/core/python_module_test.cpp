@@ -1,8 +1,8 @@
+#include "core/files.h"
 #include "core/programs.h"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
 namespace repro_minify {
@@ -16,13 +16,13 @@ TEST(PythonModule, IsANameOrAFile) {
 }
 
 TEST(PythonModule, OfAFileHasTheNameOfTheFile) {
-  const auto folder = std::filesystem::path(testing::TempDir());
+  const TemporaryFolder folder;
   std::ofstream(folder / "users_ops.py") << "import torch\n";
-  const std::string file = (folder / "users_ops.py").string();
+  const std::string file = folder / "users_ops.py";
   EXPECT_TRUE(is_python_file(file));
   EXPECT_EQ(no_module_because(file), "");
   EXPECT_EQ(importable(file), file);
-  EXPECT_NE(no_module_because((folder / "none.py").string()).find("no such file"), std::string::npos);
+  EXPECT_NE(no_module_because(folder / "none.py").find("no such file"), std::string::npos);
   EXPECT_NE(no_module_because("repro.py"), "");
   EXPECT_NE(no_module_because("two words.py"), "");
 }

@@ -78,14 +78,22 @@ TEST(TemporaryFolder, OfAProcessThatWasKilledIsRemoved) {
 }
 
 TEST(TemporaryFolder, OfAProcessThatLivesIsNot) {
-  const TemporaryFolder folder;
-  const pid_t child = fork();
-  if (child == 0) {
-    remove_left_over_folders(folder.path().parent_path());
-    _exit(0);
+  const TemporaryFolder parent; // nothing is removed from the machine's own folder
+  const pid_t owner = fork();
+  if (owner == 0) {
+    setenv("TMPDIR", parent.path().c_str(), 1);
+    const TemporaryFolder folder;
+    const pid_t child = fork();
+    if (child == 0) {
+      remove_left_over_folders(parent.path());
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    _exit(folder.path().parent_path() == parent.path() && std::filesystem::is_directory(folder.path()) ? 0 : 1);
   }
-  waitpid(child, nullptr, 0);
-  EXPECT_TRUE(std::filesystem::is_directory(folder.path()));
+  int status = -1;
+  waitpid(owner, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 } // namespace

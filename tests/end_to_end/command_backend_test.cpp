@@ -59,8 +59,8 @@ TEST(CommandBackend, RaisesWhatItSaysLast) {
 
 /// The model returns four tensors, and has another number of inputs, which come back.
 TEST(CommandBackend, AnotherNumberOfResultsIsAnotherStructure) {
-  const Finished finished = run_tool(
-      {"run", case_named("jit_75794_loop_swap").model(), "--json", "--backend", shell(R"(cp "$2" "$3")")});
+  const Finished finished =
+      run_tool({"run", case_named("jit_75794_loop_swap").model(), "--json", "--backend", shell(R"(cp "$2" "$3")")});
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);
   const json verdict = json::parse(finished.out)["verdict"];
   EXPECT_EQ(verdict["kind"], "structure");

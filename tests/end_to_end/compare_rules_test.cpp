@@ -91,7 +91,7 @@ TEST(CompareRules, OptionsThatContradictEachOtherAreNamed) {
   refused({"--iou-threshold", "0.5"}, "has an effect with --use-iou-for-bool alone");
 }
 
-/// Each option of PyTorch's `same` lets pass what fails without it.
+/// Each option of PyTorch's `same` decides otherwise than what goes without it.
 TEST(CompareRules, EachOptionOfSameIsHeeded) {
   const std::string dtype = case_named("autocast_exp_dtype").model();
   const auto exit_code = [](std::vector<std::string> arguments, const std::vector<std::string> &more) {
@@ -101,6 +101,37 @@ TEST(CompareRules, EachOptionOfSameIsHeeded) {
   const std::vector<std::string> wrong_dtype = {"run", dtype, "--backend", "autocast"};
   EXPECT_EQ(exit_code(wrong_dtype, {}), 1);
   EXPECT_EQ(exit_code(wrong_dtype, {"--no-exact-dtype"}), 0);
+
+  // relu(x + y), and relu(x) > 1: a fault on purpose adds one to what relu gives.
+  const std::string sum = case_named("pass_fuse_add_relu_nan").model();
+  const std::string mask = fixtures() / "options" / "relu_above_one" / "failing.pt";
+  const auto one_too_many = [](const std::string &model, const std::vector<std::string> &inputs) {
+    std::vector<std::string> words = {"run",      model,           "--backend",  "inductor-like",
+                                      "--inject", "relu-accuracy", "--no-timing"};
+    for (const std::string &input : inputs)
+      words.insert(words.end(), {"--input", input});
+    return words;
+  };
+  const std::vector<std::string> whole = one_too_many(sum, {"i64[4,6]@1:9", "i64[4,6]@1:9"});
+  EXPECT_EQ(exit_code(whole, {}), 1);
+  EXPECT_EQ(exit_code(whole, {"--ignore-non-fp"}), 0);
+  const std::vector<std::string> nearly_parallel = one_too_many(sum, {"f32[4,6]@10:20", "f32[4,6]@10:20"});
+  EXPECT_EQ(exit_code(nearly_parallel, {}), 1);
+  EXPECT_EQ(exit_code(nearly_parallel, {"--cos-similarity"}), 0);
+  // Three to eight times as far from float64 as eager, which rounds to bfloat16: in few elements, and in many.
+  const std::vector<std::string> few = one_too_many(sum, {"bf16[4,6]@64:128", "bf16[4,6]@64:128"});
+  EXPECT_EQ(exit_code(few, {}), 1);
+  EXPECT_EQ(exit_code(few, {"--use-larger-multiplier-for-smaller-tensor"}), 0);
+  const std::vector<std::string> many = one_too_many(sum, {"bf16[40,60]@64:128", "bf16[40,60]@64:128"});
+  EXPECT_EQ(exit_code(many, {"--use-larger-multiplier-for-smaller-tensor"}), 1);
+  EXPECT_EQ(exit_code(many, {"--force-max-multiplier"}), 0);
+  const std::vector<std::string> half_a_percent = one_too_many(mask, {"f32[4000]@0.995:2"});
+  EXPECT_EQ(exit_code(half_a_percent, {}), 1);
+  EXPECT_EQ(exit_code(half_a_percent, {"--use-iou-for-bool"}), 0);
+  EXPECT_EQ(exit_code(half_a_percent, {"--use-iou-for-bool", "--iou-threshold", "0.999"}), 1);
+  const std::vector<std::string> nan_on_both_sides = {"run", sum, "--backend", "eager"};
+  EXPECT_EQ(exit_code(nan_on_both_sides, {}), 0);
+  EXPECT_EQ(exit_code(nan_on_both_sides, {"--no-equal-nan"}), 1);
 }
 
 TEST(UnwrittenMemory, IsFoundAndHeldStillInTheRepro) {

@@ -39,12 +39,15 @@ TEST_P(Interrupted, KeepsTheBestSoFar) {
     return of;
   };
   RunningProgram program(words(arguments));
-  ASSERT_TRUE(program.wait_until([&] { return lines_in(repro / "journal.jsonl") >= 5; }, std::chrono::seconds(300)))
+  const auto has_begun = [&] { return lines_in(repro / "journal.jsonl") >= 5 && fs::exists(repro / "reduced.pt"); };
+  ASSERT_TRUE(program.wait_until(has_begun, std::chrono::seconds(300)))
       << describe(program.wait(std::chrono::seconds(1)));
   program.send_signal(GetParam().signal);
   const Finished finished = program.wait(std::chrono::seconds(300));
   EXPECT_EQ(finished.exit_code, 130) << describe(finished);
   ASSERT_TRUE(fs::exists(repro / "reduced.pt")) << describe(finished);
+  const auto report = nlohmann::json::parse(read_text(repro / "report.json"));
+  EXPECT_LT(report.at("after").at("operators").get<int>(), report.at("before").at("operators").get<int>());
 
   const Finished again =
       run_program(words({"run", repro / "reduced.pt", "--inputs", repro / "inputs.pt", "--backend", "jit"}));

@@ -37,8 +37,10 @@ std::map<std::string, int> questions(const fs::path &journal) {
 }
 
 void expect_same_end(const fs::path &expected, const fs::path &found, const std::string &how) {
-  for (const char *file : {"reduced.pt", "inputs.pt", "repro.cpp", "passing.pt"})
+  for (const char *file : {"reduced.pt", "inputs.pt", "repro.cpp", "passing.pt"}) {
+    EXPECT_FALSE(read_text(expected / file).empty()) << file;
     EXPECT_EQ(read_text(expected / file), read_text(found / file)) << file << ' ' << how;
+  }
   EXPECT_EQ(questions(expected / "journal.jsonl"), questions(found / "journal.jsonl")) << how;
 }
 

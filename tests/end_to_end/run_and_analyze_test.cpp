@@ -28,6 +28,15 @@ TEST(Run, ARowForEachOutputGradientAndBuffer) {
     EXPECT_TRUE(contains(finished.out, part)) << part << "\n" << finished.out;
 }
 
+/// A parameter is shown where the two sides leave something else in it.
+TEST(Run, ARowForEachBufferWrittenToOrNot) {
+  const Finished finished = run_tool({"run", fixtures() / "options" / "writes" / "failing.pt", "--backend", "jit"});
+  EXPECT_EQ(finished.exit_code, 0) << describe(finished);
+  for (const char *row : {"\noutput ", "\nbuffer count ", "\nbuffer still "})
+    EXPECT_TRUE(contains(finished.out, row)) << row << finished.out;
+  EXPECT_FALSE(contains(finished.out, "\nparameter ")) << finished.out;
+}
+
 TEST(Run, JsonHasEveryNumber) {
   const Finished finished = run_case("freeze_linear_bn_3d", {"--json"});
   ASSERT_EQ(finished.exit_code, 1) << describe(finished);

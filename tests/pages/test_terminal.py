@@ -117,7 +117,8 @@ def test_in_ascii_where_the_locale_says_so(tmp_path: Path) -> None:
 
 
 def test_quiet(tmp_path: Path) -> None:
-    assert watch(tmp_path, "--no-bisect", "--quiet", model=SMALL).raw == b""
+    seen = watch(tmp_path, "--no-bisect", "--quiet", model=SMALL)
+    assert seen.exit_code == 0 and seen.raw == b""
 
 
 def test_a_terminal_that_cannot_go_up_has_plain_lines(tmp_path: Path) -> None:

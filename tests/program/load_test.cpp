@@ -42,8 +42,13 @@ TEST(InputSpec, MakesSeededTensors) {
 }
 
 TEST(InputSpec, KnowsEveryDtype) {
-  for (const char *dtype : {"f16", "bf16", "f32", "f64", "u8", "i8", "i16", "i32", "i64", "bool", "c64", "c128"})
-    EXPECT_EQ(inputs_from_spec({std::string(dtype) + "[2]", "f32[]"}).values.size(), 2u) << dtype;
+  const std::vector<std::pair<std::string, at::ScalarType>> dtypes = {
+      {"f16", at::kHalf}, {"bf16", at::kBFloat16}, {"f32", at::kFloat},        {"f64", at::kDouble},
+      {"u8", at::kByte},  {"i8", at::kChar},       {"i16", at::kShort},        {"i32", at::kInt},
+      {"i64", at::kLong}, {"bool", at::kBool},     {"c64", at::kComplexFloat}, {"c128", at::kComplexDouble},
+  };
+  for (const auto &[name, dtype] : dtypes)
+    EXPECT_EQ(inputs_from_spec({name + "[2]", "f32[]"}).values.at(0).toTensor().scalar_type(), dtype) << name;
 }
 
 TEST(InputSpec, SaysWhatIsWrong) {

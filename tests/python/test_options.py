@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from repro_minify import CheckOptions, MinifyOptions
-from repro_minify.options import arguments_of
+from repro_minify.options import CHOICES, arguments_of
 from repro_minify.program import run
 
 # Options of the program that have a parameter of their own, or are for people at a terminal.
@@ -30,13 +30,15 @@ def test_check_has_all_of_run() -> None:
     assert set(CheckOptions.__annotations__) == {*names_of("run"), *OF_PYTHON}
 
 
-def test_choices_and_presets_are_those_of_the_program() -> None:
+def test_choices_and_switches_are_those_of_the_program() -> None:
     annotations = MinifyOptions.__annotations__
     for name, option in names_of("").items():
         choices = getattr(annotations[name], "__args__", ())
         if "Literal" in str(annotations[name]):
             assert list(choices) == option["values"], name
         assert ("bool" in str(annotations[name])) == (option["value"] == ""), name
+    can_be_denied = {name for command in ("", "run") for name, option in names_of(command).items() if option["off"]}
+    assert can_be_denied == set(CHOICES)
 
 
 def test_words() -> None:

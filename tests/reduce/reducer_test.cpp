@@ -92,7 +92,8 @@ TEST(Reduction, KeepsTheBestWhenInterrupted) {
   EXPECT_TRUE(reduction.interrupted);
   EXPECT_FALSE(reduction.one_minimal);
   EXPECT_EQ(reduction.not_shown_because, std::vector<std::string>{"it was interrupted"});
-  EXPECT_LE(size_of(reduction.program).operators, size_of(problem.program).operators);
+  EXPECT_GT(improved, 0);
+  EXPECT_LT(size_of(reduction.program).operators, size_of(problem.program).operators);
   EXPECT_TRUE(shows(reduction.verdict, problem.verdict.signatures.at(0)));
 }
 
@@ -192,7 +193,7 @@ TEST(ReductionPasses, HaveNamesOfTheirOwn) {
   }
 }
 
-TEST(Backends, AllRunARealModelAndSayWhatTheyAre) {
+TEST(Backends, SayWhatTheyAre) {
   for (const auto &row : list_backends()) {
     const auto backend = make_backend(row.name);
     EXPECT_EQ(backend->name(), row.name);

@@ -59,12 +59,17 @@ TEST_F(Environments, AreAskedAgainWhereAPackageWasInstalled) {
 }
 
 TEST_F(Environments, AreAskedAgainTheNextDayAndTheOldAnswerGoes) {
+  const auto a_day_goes_by = [&] {
+    for (const auto &file : fs::directory_iterator(kept()))
+      fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  };
   collect_environment(python());
   std::ofstream(kept() / "foreign") << "not ours to remove";
-  for (const auto &file : fs::directory_iterator(kept()))
-    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(25));
-  std::ofstream(folder_ / "site" / "torch" / "version.py") << "__version__ = '2.0'\n";
+  a_day_goes_by();
   EXPECT_EQ(collect_environment(python()), "PyTorch version: 2\n");
+  a_day_goes_by();
+  std::ofstream(folder_ / "site" / "torch" / "version.py") << "__version__ = '2.0'\n";
+  EXPECT_EQ(collect_environment(python()), "PyTorch version: 3\n");
   EXPECT_EQ(std::distance(fs::directory_iterator(kept()), {}), 2);
 }
 

@@ -1,8 +1,8 @@
 /* For LD_PRELOAD: system calls that fail as they would on a machine in trouble.
 
    FAILING_CALL=write:5:ENOSPC fails the fifth call of write() in this process and all it forks, and :all behind it each
-   from the fifth on. FORKS=FILE counts the calls of fork() in FILE, which has room for an int. Programs that are
-   started from there are left alone. */
+   from the fifth on. FORKS=FILE counts the calls of fork() in FILE, which has room for an int, FAILED=FILE those that
+   are made to fail. Programs that are started from there are left alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,11 +20,22 @@
 static char wanted[32];
 static int wanted_number, wanted_error, all_from_there;
 static int *calls; /* shared with what is forked */
-static int *forks; /* and with who has made the file */
+static int *forks, *failed; /* and with who has made the file */
 
 static void *shared_int(int flags, int file) {
   void *mapped = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | flags, file, 0);
   return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+/* Null where the environment names no file. */
+static int *counter(const char *variable) {
+  const char *path = getenv(variable);
+  const int file = path ? open(path, O_RDWR) : -1;
+  if (file < 0)
+    return NULL;
+  int *number = shared_int(0, file);
+  close(file);
+  return number;
 }
 
 static const struct {
@@ -42,16 +53,13 @@ __attribute__((constructor)) static void read_environment(void) {
   for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
     if (strcmp(errors[i].name, error) == 0)
       wanted_error = errors[i].number;
-  const char *counted = getenv("FORKS");
-  const int file = counted ? open(counted, O_RDWR) : -1;
-  if (file >= 0) {
-    forks = shared_int(0, file);
-    close(file);
-  }
+  forks = counter("FORKS");
+  failed = counter("FAILED");
   calls = shared_int(MAP_ANONYMOUS, -1); /* last: from here on calls fail */
   unsetenv("LD_PRELOAD");
   unsetenv("FAILING_CALL");
   unsetenv("FORKS");
+  unsetenv("FAILED");
 }
 
 static int fails(const char *name) {
@@ -60,6 +68,8 @@ static int fails(const char *name) {
   const int number = __atomic_add_fetch(calls, 1, __ATOMIC_SEQ_CST);
   if (number < wanted_number || (number > wanted_number && !all_from_there))
     return 0;
+  if (failed)
+    __atomic_add_fetch(failed, 1, __ATOMIC_SEQ_CST);
   errno = wanted_error;
   return 1;
 }

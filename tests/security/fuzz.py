@@ -1,12 +1,13 @@
 """Tries archives as strangers may make them, and looks for what a model must never do.
 
     fuzz.py --loader LOAD_ARCHIVES --fixtures FOLDER [--count N] [--seconds S] [--seed N] [--keep FOLDER]
-            [--program REPRO_MINIFY [--each N]] [--every S]
+            [--program REPRO_MINIFY [--each N]] [--every S] [--least N]
 
 A finding is a signal that ends the main process, an internal error, a hang, memory over the limit, a file outside the
 folder, a process left behind. Archive number N of a seed is the same each time. With --program those that can be loaded
-are also reduced by the whole program (--each N: where their number is a multiple of N). Every so many seconds, and at
-the end, also after Ctrl-C, a line has the counts; exit code 1 if there is a finding, 130 if it was interrupted.
+are also reduced by the whole program (--each N: every Nth of them). Every so many seconds, and at
+the end, also after Ctrl-C, a line has the counts; exit code 1 if there is a finding, or if so little was loaded or
+reduced that nothing was shown (--least N), 130 if it was interrupted.
 """
 
 import argparse
@@ -244,7 +245,8 @@ class Fuzzer:
     def try_one(self, number: int, model: Path) -> str:
         loaded, problem = self.loader.ask(self.place.model / "failing.pt")
         self.counts.of["loaded" if loaded else "refused"] += 1
-        if loaded and not problem and self.options.program and number % self.options.each == 0:
+        is_reduced = loaded and self.counts.of["loaded"] % self.options.each == 0
+        if is_reduced and not problem and self.options.program:
             under = self.options_of.get(model.parent.name, ["--backend", "jit"])
             end, problem = reduce(self.options.program, under, self.place, f"{os.getpid()}-{number}")
             if end:
@@ -264,6 +266,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=Path("findings"))
     parser.add_argument("--every", type=float, default=30)
+    parser.add_argument("--least", type=int, default=0)
     return parser.parse_args()
 
 
@@ -285,7 +288,13 @@ def main() -> int:
             counts.of["findings"] += 1
             print(f"left in the temporary folder: {left[:5]}")
     counts.say()
-    return 130 if interrupted else 1 if counts.of["findings"] else 0
+    if interrupted:
+        return 130
+    asked = ["loaded", *(["reduced"] if options.program else [])]
+    too_few = [name for name in asked if counts.of[name] < options.least]
+    if too_few:
+        print(f"fewer than {options.least}: {', '.join(too_few)}")
+    return 1 if counts.of["findings"] or too_few else 0
 
 
 if __name__ == "__main__":

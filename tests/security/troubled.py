@@ -69,6 +69,7 @@ class Run:
     err: str
     forks: int = 0
     forks_after_signal: int = 0
+    failed_calls: int = 0  # as the trouble asked
     processes: list[str] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
@@ -100,8 +101,8 @@ def left_after(mark: str, seconds: float) -> list[str]:
     return left
 
 
-class Forks:
-    """How often the program and its children have forked, as failing_calls.c counts it in a file."""
+class Calls:
+    """How often the program and its children have forked, or a call has failed: failing_calls.c counts it in a file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -132,7 +133,7 @@ def ask(
 ) -> Run:
     """Starts it in a folder of its own; `stop`: a signal, and after how many forks, which are counted where the trouble
     preloads failing_calls.c. How long what it leaves running is given to end: `seconds_to_end`."""
-    forks = Forks(folder / "forks")
+    forks, failed = Calls(folder / "forks"), Calls(folder / "failed")
     mark = f"REPRO_MINIFY_TEST_MARK={uuid.uuid4()}"
     for name in ("tmp", "home"):
         (folder / name).mkdir(exist_ok=True)
@@ -144,6 +145,7 @@ def ask(
         "HOME": str(folder / "home"),
         "REPRO_MINIFY_PRECOMPILED_HEADERS": "off",
         "FORKS": str(forks.file),
+        "FAILED": str(failed.file),
         **dict([mark.split("=", 1)]),
         **trouble.environment,
     }
@@ -168,10 +170,10 @@ def ask(
     printed, said = ((folder / name).read_bytes().decode("utf-8", "replace") for name in ("stdout", "stderr"))
     after_signal = 0 if before_signal is None else forks.count() - before_signal
     left = left_after(mark, seconds_to_end)
-    return Run(question, folder, code, printed, said, forks.count(), after_signal, left)
+    return Run(question, folder, code, printed, said, forks.count(), after_signal, failed.count(), left)
 
 
-def interrupt(process: subprocess.Popen[bytes], forks: Forks, number: int, after: int) -> int | None:
+def interrupt(process: subprocess.Popen[bytes], forks: Calls, number: int, after: int) -> int | None:
     """Sends the signal once it has forked that often. Returns its number of forks by then, or None if it had ended.
 
     It is stopped meanwhile, so that the signal comes before all else: what it forks then is in spite of it.

@@ -7,7 +7,7 @@
 
 namespace {
 
-int failures_to_come = 0;
+int failures_to_come = 0, failures = 0;
 
 } // namespace
 
@@ -16,6 +16,7 @@ extern "C" pid_t fork() noexcept {
   static const auto real = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "fork"));
   if (failures_to_come > 0) {
     --failures_to_come;
+    ++failures;
     errno = EAGAIN;
     return -1;
   }
@@ -26,6 +27,10 @@ namespace repro_minify::testing_support {
 
 void fail_forks(int count) {
   failures_to_come = count;
+}
+
+int failed_forks() {
+  return failures;
 }
 
 } // namespace repro_minify::testing_support

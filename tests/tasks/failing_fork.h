@@ -5,5 +5,7 @@ namespace repro_minify::testing_support {
 
 /// So many calls of fork() fail from now on, as on a machine that is full.
 void fail_forks(int count);
+/// Returns how many have failed so far.
+int failed_forks();
 
 } // namespace repro_minify::testing_support

@@ -35,11 +35,18 @@ std::map<unsigned long, std::size_t> shared_memory() {
 class Scribbler {
 public:
   explicit Scribbler(int byte) : byte_(byte), of_other_tests_(shared_memory()) {}
+  /// Ends the process with a code of its own where it finds none.
   void operator()() const {
+    bool found = false;
     for (const auto &[from, size] : shared_memory())
-      if (!of_other_tests_.contains(from))
+      if (!of_other_tests_.contains(from)) {
         std::memset(reinterpret_cast<void *>(from), byte_, size);
+        found = true;
+      }
+    if (!found)
+      _exit(nothing_to_write_over);
   }
+  static constexpr int nothing_to_write_over = 77;
 
 private:
   int byte_;
@@ -69,6 +76,7 @@ TEST(SandboxHostileJob, IsNotBelievedWhenItScribblesOverItsReply) {
       _exit(0);
     });
     EXPECT_EQ(exited.ending, Ending::Exited) << byte;
+    EXPECT_EQ(exited.exit_code, 0) << byte;
     EXPECT_LE(exited.stage.size(), 64u);
     const JobEnd crashed = run([&](Child &) {
       scribble();

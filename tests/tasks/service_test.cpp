@@ -54,8 +54,11 @@ std::shared_ptr<const Service> echo_or_hang() {
 /// Asks `count` questions one after the other, and returns how many processes answered.
 std::size_t processes_that_answer(TaskGroup &pool, const std::shared_ptr<const Service> &asked, int count) {
   std::set<std::string> processes;
-  for (int i = 0; i < count; ++i)
-    processes.insert(pool.wait(pool.submit(question(asked, ""), within(60s)))->reply);
+  for (int i = 0; i < count; ++i) {
+    const auto answer = pool.wait(pool.submit(question(asked, ""), within(60s)));
+    EXPECT_NE(answer->reply, "") << "no answer: " << to_string(answer->ending);
+    processes.insert(answer->reply);
+  }
   return processes.size();
 }
 
@@ -80,6 +83,7 @@ TEST(Service, AWorkerHasOneProcess) {
       processes.insert(pool.wait(ticket)->reply);
   }
   EXPECT_LE(processes.size(), 3);
+  EXPECT_FALSE(processes.contains("")) << "a question without an answer";
 }
 
 TEST(Service, EndsItsProcessWhenSomethingIsLeftBehind) {

@@ -160,6 +160,7 @@ TEST(SpliceUnits, KeepWhatIsWrittenToAnythingElse) {
       all[static_cast<size_t>(site)] = site;
     const Program whole = splicer.keep(all);
     const auto expected = outputs_of(recording->program, false), found = outputs_of(whole, false);
+    ASSERT_FALSE(found.empty()) << text;
     for (size_t i = 0, j = 0; i < expected.size() && j < found.size(); ++i)
       if (at::equal(expected[i].toTensor(), found[j].toTensor()))
         ++j;

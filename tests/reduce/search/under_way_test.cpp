@@ -138,9 +138,10 @@ TEST_F(UnderWay, GuessesNothingForOneWorker) {
       one, Limits{}, [](const JobEnd &) { return ""; }, [](const auto &) { return std::nullopt; });
   Upcoming upcoming({guess("b")}, {});
   alone.ask("a", job("a"), upcoming);
-  pool.end("a");
-  alone.keep_busy(upcoming);
   EXPECT_EQ(one.running(), Names{"a"});
+  one.end("a");
+  alone.keep_busy(upcoming);
+  EXPECT_EQ(one.running(), Names{});
 }
 
 TEST_F(UnderWay, HasAnswersToGuessesBeforeTheyAreAsked) {
