@@ -39,10 +39,13 @@ double seconds_of(std::chrono::milliseconds time) {
 
 CandidateChecker::CandidateChecker(const InterestingnessTest &test, Signature wanted, const ReduceOptions &options)
     : goal_{test, std::move(wanted), options}, pool_(options.jobs), memory_(options.journal),
-      checks_(pool_, options.limits, test.verdict_of, [this](const std::string &hash) {
-        const Verdict *verdict = memory_.find(hash);
-        return verdict ? std::optional(goal_.is_wanted(*verdict)) : std::nullopt;
-      }) {}
+      checks_(pool_, options.limits, test.verdict_of,
+              [this](const std::string &hash) {
+                const Verdict *verdict = memory_.find(hash);
+                return verdict ? std::optional(goal_.is_wanted(*verdict)) : std::nullopt;
+              }),
+      timeout_(options.limits.timeout,
+               goal_.wanted.kind == FailureKind::Hang || options.same_failure == SameFailure::Any) {}
 
 void CandidateChecker::enter_phase(const std::string &phase) {
   if (goal_.options.on_phase && !searching_)
@@ -56,6 +59,8 @@ void CandidateChecker::enter_search() {
 
 const Verdict *CandidateChecker::recall(const std::string &hash) {
   const auto [verdict, from_journal] = memory_.recall(hash);
+  if (from_journal && (verdict->signatures.empty() || verdict->signatures.front().kind != FailureKind::Hang))
+    timeout_.saw(std::chrono::duration<double>(verdict->wall_seconds));
   if (from_journal)
     count_in_vain(*verdict);
   return verdict;
@@ -64,14 +69,14 @@ const Verdict *CandidateChecker::recall(const std::string &hash) {
 /// In a search for a hang; one candidate is a limit at most.
 void CandidateChecker::count_in_vain(const Verdict &verdict) {
   if (goal_.wanted.kind == FailureKind::Hang && !goal_.is_wanted(verdict))
-    seconds_in_vain_ += std::min(verdict.wall_seconds, seconds_of(goal_.options.limits.timeout));
+    seconds_in_vain_ += std::min(verdict.wall_seconds, seconds_of(timeout_.full()));
 }
 
 const Verdict *CandidateChecker::foreseen(const std::string &hash) const {
   if (const Verdict *verdict = memory_.find(hash))
     return verdict;
-  const Verdict *early = checks_.early(hash);
-  return early && !early->no_answer ? early : nullptr;
+  const auto *ended = checks_.early(hash);
+  return ended && is_answer(*ended) ? &ended->answer : nullptr;
 }
 
 Job CandidateChecker::job_of(const Program &program) const {
@@ -105,11 +110,11 @@ const Verdict &CandidateChecker::check(const Program &program, const std::vector
     return memory_.learn(hash, passes("has no output, no end, or no text"));
   if (time_is_up())
     throw EndedEarly::OutOfTime;
-  if (seconds_in_vain_ > most_limits_in_vain * seconds_of(goal_.options.limits.timeout))
+  if (seconds_in_vain_ > most_limits_in_vain * seconds_of(timeout_.full()))
     throw EndedEarly::LimitsSpent;
   Upcoming upcoming(guesses_at(likely_next), make_foresight_);
   checks_.ask(
-      hash, [&] { return job_of(program); }, upcoming);
+      hash, [&] { return job_of(program); }, timeout_.limit(), upcoming);
   double seconds = 0; // of all runs
   Verdict verdict = check_repeatedly(
       [&] {
@@ -162,6 +167,15 @@ void CandidateChecker::report_progress() const {
     goal_.options.progress({pass_, tally_.checks(), best_.operators, best_.nodes, tally_.elapsed_seconds()});
 }
 
+/// It may have been slow for many reasons, a busy machine among them.
+bool CandidateChecker::passed_a_learned_limit(const Checks::Ended &ended) const {
+  return ended.job_end.ending == Ending::TimedOut && ended.timeout < timeout_.full();
+}
+
+bool CandidateChecker::is_answer(const Checks::Ended &ended) const {
+  return !ended.answer.no_answer && !passed_a_learned_limit(ended);
+}
+
 bool CandidateChecker::time_is_up() const {
   const double budget = goal_.options.time_budget_seconds;
   return budget > 0 && tally_.elapsed_seconds() >= budget;
@@ -178,25 +192,30 @@ void CandidateChecker::work_meanwhile() {
     std::exchange(meanwhile_, nullptr)();
 }
 
-/// One without an answer is asked again, and nothing that is only guessed at stands in its way then.
+/// One that passed a learned limit gets the full one, which decides. One without an answer is asked again, and nothing
+/// that is only guessed at stands in its way then.
 Verdict CandidateChecker::wait_for(const Program &program, const std::string &hash, Upcoming &upcoming) {
   bool alone = false;
   const auto stop_waiting = [&] {
     if (!alone)
-      checks_.keep_busy(upcoming);
+      checks_.keep_busy(upcoming, timeout_.limit());
     work_meanwhile();
     return should_stop();
   };
   for (int again = 0;;) {
     if (!checks_.has(hash))
-      checks_.start(hash, job_of(program));
-    auto answer = checks_.take(hash, stop_waiting);
-    if (!answer)
+      checks_.start(hash, job_of(program), alone ? timeout_.full() : timeout_.limit());
+    auto ended = checks_.take(hash, stop_waiting);
+    if (!ended)
       stop();
-    if (!answer->no_answer || again == most_asked_again)
-      return std::move(*answer);
+    if (ended->job_end.ending == Ending::Replied)
+      timeout_.saw(ended->job_end.wall);
+    if (is_answer(*ended) || again == most_asked_again)
+      return std::move(ended->answer);
     alone = true;
     checks_.stop_all();
+    if (passed_a_learned_limit(*ended))
+      continue;
     if (!pause_before_asking_again(again++, [this] { return should_stop(); }))
       stop();
     if (goal_.test.revive)

@@ -87,6 +87,8 @@ private:
   Job job_of(const Program &program) const;
   std::vector<LazyGuess> guesses_at(const std::vector<LazyProgram> &programs) const;
   Verdict wait_for(const Program &program, const std::string &hash, Upcoming &upcoming);
+  bool passed_a_learned_limit(const Checks::Ended &ended) const;
+  bool is_answer(const Checks::Ended &ended) const;
   void work_meanwhile();
   bool time_is_up() const;
   bool should_stop() const { return is_interrupted() || time_is_up(); }
@@ -101,6 +103,7 @@ private:
   Memory<Verdict, Journal> memory_;
   Checks checks_;
   Tally tally_;
+  LearnedTimeout timeout_;
   MakeForesight make_foresight_;
   std::function<void()> meanwhile_;
   bool searching_ = false;

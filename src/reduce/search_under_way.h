@@ -8,6 +8,7 @@
 #include "repro_minify/sandbox.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -19,9 +20,17 @@ namespace repro_minify {
 
 template <typename Answer, typename Pool = TaskGroup> class ChecksUnderWay {
 public:
+  using Milliseconds = std::chrono::milliseconds;
   using Read = std::function<Answer(const JobEnd &)>;
   /// Returns the answer to a question, yes or no; nothing while it has none.
   using Settled = std::function<std::optional<bool>(const std::string &hash)>;
+  /// The outcome of a check under that time limit.
+  struct Ended {
+    JobEnd job_end; ///< without its reply, which the answer has
+    Milliseconds timeout;
+    Answer answer; ///< what Read makes of the JobEnd
+  };
+
   ChecksUnderWay(Pool &pool, Limits limits, Read read, Settled settled)
       : pool_(pool), limits_(std::move(limits)), read_(std::move(read)), settled_(std::move(settled)) {}
 
@@ -30,50 +39,51 @@ public:
   /// Started and not taken yet.
   bool has(const std::string &hash) const { return running_.count(hash) || early_.count(hash); }
   /// Returns the outcome of a guess that was not asked for yet; null where there is none yet.
-  const Answer *early(const std::string &hash) const {
+  const Ended *early(const std::string &hash) const {
     const auto found = early_.find(hash);
-    return found == early_.end() ? nullptr : &found->second.answer;
+    return found == early_.end() ? nullptr : &found->second.ended;
   }
   /// True if the answer that is waited for is there.
   bool is_there() { return pool_.ready(running_.at(asked_).ticket); }
 
   /// From now on `hash` is what is asked. Starts it unless it was a guess.
-  void ask(const std::string &hash, const std::function<Job()> &make_job, Upcoming &upcoming) {
+  void ask(const std::string &hash, const std::function<Job()> &make_job, Milliseconds timeout, Upcoming &upcoming) {
     asked_ = hash;
     ++question_;
     stop_disproved();
     if (!has(hash)) {
       make_room(upcoming);
-      start(hash, make_job());
+      start(hash, make_job(), timeout);
     }
     stop_unlikely(upcoming);
   }
 
-  void start(const std::string &hash, Job job, const Assumptions &assumed = {}) {
+  void start(const std::string &hash, Job job, Milliseconds timeout, const Assumptions &assumed = {}) {
     ++started_;
-    running_[hash] = {pool_.submit(std::move(job), limits_), assumed, question_};
+    Limits limits = limits_;
+    limits.timeout = timeout;
+    running_[hash] = {pool_.submit(std::move(job), std::move(limits)), assumed, question_, timeout};
   }
 
   /// Gives idle workers what may be asked next.
-  void keep_busy(Upcoming &upcoming) {
+  void keep_busy(Upcoming &upcoming, Milliseconds timeout) {
     take_early();
     while (pool_.workers() > 1 && pool_.has_free_worker() && running_.count(asked_)) {
       const auto guess = upcoming.next();
       if (!guess)
         return;
-      start_guess(*guess);
+      start_guess(*guess, timeout);
     }
   }
 
   /// Waits for one that was started. Nothing when `stop` said so.
-  std::optional<Answer> take(const std::string &hash, const std::function<bool()> &stop) {
+  std::optional<Ended> take(const std::string &hash, const std::function<bool()> &stop) {
     if (auto early = early_.extract(hash))
-      return std::move(early.mapped().answer);
-    const auto job_end = pool_.wait(running_.at(hash).ticket, stop);
+      return std::move(early.mapped().ended);
+    auto job_end = pool_.wait(running_.at(hash).ticket, stop);
     if (!job_end)
       return std::nullopt;
-    running_.erase(hash);
-    return read_(*job_end);
+    return read(running_.extract(hash).mapped(), std::move(*job_end));
   }
 
   void stop_all() {
@@ -86,25 +96,32 @@ private:
     typename Pool::Ticket ticket;
     Assumptions assumed; ///< it may be asked if these hold
     int likely_at;       ///< number of the last question that it was thought to follow
+    Milliseconds timeout;
   };
   /// A guess that has ended.
   struct Early {
-    Answer answer;
+    Ended ended;
     typename Pool::Ticket ticket; ///< the lower, the earlier it was begun
   };
   using Runs = std::map<std::string, Running>;
+
+  Ended read(const Running &running, JobEnd job_end) const {
+    Answer answer = read_(job_end);
+    job_end.reply = {};
+    return {std::move(job_end), running.timeout, std::move(answer)};
+  }
 
   typename Runs::iterator cancel(typename Runs::iterator running) {
     pool_.cancel(running->second.ticket);
     return running_.erase(running);
   }
 
-  void start_guess(const Guess &guess) {
+  void start_guess(const Guess &guess, Milliseconds timeout) {
     if (const auto running = running_.find(guess.hash); running != running_.end())
       running->second.likely_at = question_;
     else if (!settled_(guess.hash) && !early_.count(guess.hash))
       if (Job job = guess.make_job())
-        start(guess.hash, std::move(job), guess.assumed);
+        start(guess.hash, std::move(job), timeout, guess.assumed);
   }
 
   /// Takes the outcomes of guesses, which say what may be asked beyond them.
@@ -114,7 +131,7 @@ private:
         ++it;
         continue;
       }
-      early_.emplace(it->first, Early{read_(*pool_.wait(it->second.ticket)), it->second.ticket});
+      early_.emplace(it->first, Early{read(it->second, *pool_.wait(it->second.ticket)), it->second.ticket});
       it = running_.erase(it);
     }
     forget_oldest();

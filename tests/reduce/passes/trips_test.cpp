@@ -75,7 +75,7 @@ graph(%x : Tensor):
     }
 }
 
-/// What a cut makes of a `while` without its condition: no check would come to its end.
+/// A cut makes such a loop of a `while` without its condition; no check of it would come to its end.
 TEST(Trips, WithoutEndAreNotAskedFor) {
   const auto without_end = [](const char *bound, const char *more) {
     return program_from(std::string("graph(%x : Tensor):\n  %yes : bool = prim::Constant[value=1]()\n  %n : int = "

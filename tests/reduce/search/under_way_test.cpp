@@ -9,6 +9,7 @@
 namespace repro_minify {
 namespace {
 
+using namespace std::chrono_literals;
 
 /// Nothing is forked: a job is asked for its name when it is submitted.
 class FakePool {
@@ -19,7 +20,8 @@ public:
 
   int workers() const { return workers_; }
   bool has_free_worker() const { return static_cast<int>(running_.size()) < workers_; }
-  Ticket submit(const Job &job, const Limits &) {
+  Ticket submit(const Job &job, const Limits &limits) {
+    timeouts.push_back(limits.timeout);
     running_[++last_] = name_of(job);
     return last_;
   }
@@ -59,6 +61,7 @@ public:
   }
 
   std::set<std::string> cancelled;
+  std::vector<std::chrono::milliseconds> timeouts;
 
 private:
   struct Name : Child {
@@ -93,11 +96,12 @@ protected:
   /// Asks, with what may come next, and has idle workers at it.
   void ask(const std::string &name, std::vector<LazyGuess> named = {}) {
     Upcoming upcoming(std::move(named), {});
-    checks.ask(name, job(name), upcoming);
-    checks.keep_busy(upcoming);
+    checks.ask(name, job(name), timeout, upcoming);
+    checks.keep_busy(upcoming, timeout);
   }
-  std::string answer(const std::string &name) { return *checks.take(name, {}); }
+  std::string answer(const std::string &name) { return checks.take(name, {})->answer; }
 
+  static constexpr auto timeout = 5s;
   FakePool pool{3};
   std::map<std::string, bool> settled;
   Checks checks{pool, Limits{}, [](const JobEnd &job_end) { return "read " + job_end.reply; },
@@ -115,7 +119,9 @@ TEST_F(UnderWay, AsksAndReads) {
   EXPECT_FALSE(checks.is_there());
   pool.end("a");
   EXPECT_TRUE(checks.is_there());
-  EXPECT_EQ(checks.take("a", {}), "read of a");
+  const auto ended = checks.take("a", {});
+  EXPECT_EQ(ended->answer, "read of a");
+  EXPECT_EQ(ended->timeout, timeout);
   EXPECT_FALSE(checks.has("a"));
 }
 
@@ -137,10 +143,10 @@ TEST_F(UnderWay, GuessesNothingForOneWorker) {
   Checks alone(
       one, Limits{}, [](const JobEnd &) { return ""; }, [](const auto &) { return std::nullopt; });
   Upcoming upcoming({guess("b")}, {});
-  alone.ask("a", job("a"), upcoming);
+  alone.ask("a", job("a"), timeout, upcoming);
   EXPECT_EQ(one.running(), Names{"a"});
   one.end("a");
-  alone.keep_busy(upcoming);
+  alone.keep_busy(upcoming, timeout);
   EXPECT_EQ(one.running(), Names{});
 }
 
@@ -152,7 +158,7 @@ TEST_F(UnderWay, HasAnswersToGuessesBeforeTheyAreAsked) {
   answer("a");
   ask("c", {guess("b")});
   ASSERT_NE(checks.early("b"), nullptr);
-  EXPECT_EQ(*checks.early("b"), "read of b");
+  EXPECT_EQ(checks.early("b")->answer, "read of b");
   settled["c"] = true;
   answer("c");
   ask("b");
@@ -204,8 +210,8 @@ TEST_F(UnderWay, MakesRoomForWhatIsAsked) {
   answer("d");
   settled["d"] = true;
   Upcoming nothing({}, {});
-  checks.start("e", job("e")(), {{"later", true}});
-  checks.ask("f", job("f"), nothing);
+  checks.start("e", job("e")(), timeout, {{"later", true}});
+  checks.ask("f", job("f"), timeout, nothing);
   EXPECT_EQ(pool.cancelled, Names{"e"});
   EXPECT_EQ(pool.running(), (Names{"b", "c", "f"}));
 }
@@ -223,7 +229,7 @@ TEST_F(UnderWay, ForgetsGuessesThatNothingCameOf) {
   ask("last");
   EXPECT_FALSE(checks.has("guessed 0"));
   EXPECT_TRUE(checks.has("guessed " + std::to_string(many - 1)));
-  EXPECT_EQ(*checks.early("guessed " + std::to_string(many - 1)), "read of guessed " + std::to_string(many - 1));
+  EXPECT_EQ(checks.early("guessed " + std::to_string(many - 1))->job_end.reply, ""); // it has been read
 }
 
 TEST_F(UnderWay, StopsAll) {
@@ -231,6 +237,9 @@ TEST_F(UnderWay, StopsAll) {
   checks.stop_all();
   EXPECT_TRUE(pool.running().empty());
   EXPECT_FALSE(checks.has("a"));
+  checks.start("a", job("a")(), 60s); // asked again, with more time
+  EXPECT_EQ(pool.timeouts.back(), 60s);
+  EXPECT_EQ(checks.take("a", {})->timeout, 60s);
 }
 
 } // namespace
