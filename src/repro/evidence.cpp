@@ -31,7 +31,7 @@ std::string begins_at(const ReproFacts &facts) {
     return "It fails with `backend=\"aot_eager_decomp_partition\"` too" +
            (aot ? "; `backend=\"aot_eager\"` " + right + "." : ".");
   if (partitioned)
-    return "`backend=\"aot_eager_decomp_partition\"` " + right + ", so it is TorchInductor's own.";
+    return "`backend=\"aot_eager_decomp_partition\"` " + right + ", so the fault is in TorchInductor.";
   return aot ? "`backend=\"aot_eager\"` " + right + "." : "";
 }
 
@@ -86,6 +86,16 @@ std::string of_settings(const ReproFacts &facts) {
   return gone.empty() ? "" : "With " + joined(gone) + what + " it " + is_right(facts) + ".";
 }
 
+/// False where other dtypes tell a reader nothing: the order of writes is wrong whatever their values are, what
+/// overflows in one dtype does not in a wider one, and an exception that every dtype raises is not of the dtype.
+bool hangs_on_dtypes(const ReproFacts &facts) {
+  const auto &cases = facts.conditions.cases;
+  const bool is_right_somewhere = std::any_of(cases.begin(), cases.end(), [](const auto &each) { return !each.fails; });
+  if (!facts.explanation)
+    return is_comparison(facts.signature.kind) || is_right_somewhere;
+  return !is_of_order(*facts.explanation) && facts.explanation->kind != "unwrapped";
+}
+
 } // namespace
 
 std::string nature_sentence(const ReproFacts &facts) {
@@ -99,12 +109,15 @@ std::string nature_sentence(const ReproFacts &facts) {
 
 std::string evidence(const Program &program, const ReproFacts &facts) {
   std::vector<std::string> parts;
-  if (!facts.explanation && is_comparison(facts.signature.kind)) // an exception stands in the title and in the log
+  const bool raises = !is_comparison(facts.signature.kind); // what, stands in the title and in the log
+  if (!facts.explanation && !raises)
     parts.push_back(sentence(program, facts));
+  const std::string begins = is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts);
+  const std::string conditions = hangs_on_dtypes(facts) ? conditions_sentence(facts.conditions) : "";
   for (const std::string &part :
        {explanation_sentence(facts), std::string(facts.conditions.is_numpys ? "NumPy gives what eager gives." : ""),
-        conditions_sentence(facts.conditions), is_inductor(facts) ? begins_at(facts) : of_torch_compile(facts),
-        of_settings(facts), of_guilty_step(facts), of_strict_mode(facts), markdown_text(versions_sentence(facts))})
+        raises ? begins : conditions, raises ? conditions : begins, of_settings(facts), of_guilty_step(facts),
+        of_strict_mode(facts), markdown_text(versions_sentence(facts))})
     if (!part.empty())
       parts.push_back(part);
   std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");

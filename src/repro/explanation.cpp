@@ -132,6 +132,11 @@ void find_explanation(const Program &program, ReproFacts &facts, const Limits &l
   }
 }
 
+bool is_of_order(const Explanation &explanation) {
+  const std::string &kind = explanation.kind;
+  return kind == "before" || kind == "after" || kind == "left out" || kind == "sees itself";
+}
+
 std::string explanation_clause(const ReproFacts &facts) {
   if (!facts.explanation)
     return "";
@@ -144,8 +149,8 @@ std::string explanation_sentence(const ReproFacts &facts) {
     return "";
   if (facts.explanation->kind == "detached")
     return "In the compiled result " + clause(*facts.explanation) + ".";
-  const std::string what = is_of_gradients(facts) ? "The gradient" : "The result";
-  return what + " is what eager gives if " + clause(*facts.explanation) + "." + reason_in_cpp(facts);
+  const std::string what = is_of_gradients(facts) ? "gradient" : "result";
+  return "Eager gives the same wrong " + what + " if " + clause(*facts.explanation) + "." + reason_in_cpp(facts);
 }
 
 std::string enumerated(std::vector<std::string> words) {
@@ -164,7 +169,7 @@ std::string conditions_sentence(const Conditions &conditions) {
   if (const std::string ranks = enumerated(names_of(conditions, "rank", false)); !ranks.empty())
     right.push_back("for " + ranks + " inputs");
   if (const std::string longer = enumerated(names_of(conditions, "size", false)); !longer.empty())
-    right.push_back("where " + longer + " is three times as long");
+    right.push_back("where " + longer + " of the inputs is three times as long");
   const std::string same = "With the same values ";
   if (fail.empty())
     return right.empty() ? "" : same + "it is right " + enumerated(right) + ".";

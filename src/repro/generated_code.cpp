@@ -54,12 +54,19 @@ std::string place(const Origin &origin) {
   return markdown_code(origin.function) + ", " + markdown_code(origin.file + ":" + std::to_string(origin.line));
 }
 
-/// True if the order of writes is wrong, for which no operator's code is to blame.
+/// For the order of writes no operator's code is to blame.
 bool is_of_order(const ReproFacts &facts) {
-  if (!facts.explanation)
-    return false;
-  const std::string &kind = facts.explanation->kind;
-  return kind == "before" || kind == "after" || kind == "left out" || kind == "sees itself";
+  return facts.explanation && is_of_order(*facts.explanation);
+}
+
+/// Returns the origins of the operator whose lowering is guilty, or all where that is not known.
+std::vector<Origin> guilty_lowerings(const ReproFacts &facts) {
+  std::vector<Origin> guilty;
+  if (facts.bisection && facts.bisection->kind == StepKind::Lowering)
+    for (const Origin &origin : facts.generated->origins)
+      if (origin.operator_name == whole_operator_name(facts.bisection->name))
+        guilty.push_back(origin);
+  return guilty.empty() ? facts.generated->origins : guilty;
 }
 
 /// Says of each operator where its code is made; of those that explain the failure alone, where that is known.
@@ -67,10 +74,11 @@ std::string places_in(const ReproFacts &facts) {
   const auto makes_code = [](const Origin &origin) {
     return origin.kind != pass_kind && origin.kind != decomposition && origin.kind != core_decomposition;
   };
-  const std::vector<Origin> explained = explained_origins(facts);
-  const bool is_explained = std::any_of(explained.begin(), explained.end(), makes_code);
+  std::vector<Origin> blamed = explained_origins(facts);
+  if (std::none_of(blamed.begin(), blamed.end(), makes_code))
+    blamed = guilty_lowerings(facts);
   std::vector<std::string> places;
-  for (const Origin &origin : is_explained ? explained : facts.generated->origins)
+  for (const Origin &origin : blamed)
     if (makes_code(origin) && !is_of_order(facts))
       places.push_back(markdown_code(operator_of(origin)) + ": " + place(origin));
   return joined(places, "; ");

@@ -119,6 +119,9 @@ json generated_code_json(const ReproFacts &facts);
 /// "a", "a and b", "a, b and c".
 std::string enumerated(std::vector<std::string> words);
 
+/// True if writes or reads are in another order, or left out.
+bool is_of_order(const Explanation &explanation);
+
 /// "With the same values it fails for `int8` too; it is right for `int32`."; empty where nothing was asked.
 std::string conditions_sentence(const Conditions &conditions);
 

@@ -8,6 +8,7 @@
 #include "repro_minify/backend_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <deque>
 #include <memory>
@@ -68,6 +69,10 @@ std::string lines_of(const Setting &setting) {
 constexpr const char *no_cache = "torch._inductor.config.fx_graph_cache = False";
 
 constexpr int timed_calls = 20;
+constexpr double least_cost = 1.1; // times as long; less is noise
+
+/// Arithmetic that every model is made of: without its lowering nothing would be fused any more.
+constexpr std::array arithmetic = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor", "aten.div.Tensor"};
 
 constexpr size_t most_scripts = 2; ///< that run at a time
 
@@ -249,9 +254,10 @@ std::string whole_operator_name(const std::string &name) {
 }
 
 std::string fallback_for(const std::string &name) {
-  if (!is_name(name))
+  const std::string whole = whole_operator_name(name);
+  if (!is_name(name) || std::find(arithmetic.begin(), arithmetic.end(), whole) != arithmetic.end())
     return "";
-  return "torch._inductor.lowering.make_fallback(torch.ops." + whole_operator_name(name) + ", override_decomp=True)";
+  return "torch._inductor.lowering.make_fallback(torch.ops." + whole + ", override_decomp=True)";
 }
 
 std::string with_workaround(const std::string &script, const Workaround &workaround) {
@@ -286,13 +292,13 @@ std::string workaround_sentence(const ReproFacts &facts) {
   std::string text = markdown_code(workaround.code);
   if (workaround.kind == Kind::Fallback)
     text += " (after " + markdown_code("import " + module_of(workaround)) + ") with " + markdown_code(no_cache);
-  text += " makes it right";
+  text += " makes this program right";
   if (workaround.mends_model)
-    text +=
-        *workaround.mends_model ? ", and the model that it comes from" : "; the model that it comes from fails still";
-  if (workaround.times_as_long.value_or(0) >= 1) // less is noise
-    text += ", whose call then takes " + rounded_text(*workaround.times_as_long) + " times as long";
-  return text + ".";
+    text += *workaround.mends_model ? ", and the original model too" : "; the original model still fails";
+  text += ".";
+  if (workaround.times_as_long.value_or(0) >= least_cost)
+    text += " A call of the model then takes " + rounded_text(*workaround.times_as_long) + " times as long.";
+  return text;
 }
 
 } // namespace repro_minify

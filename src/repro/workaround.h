@@ -34,8 +34,8 @@ std::string fallback_for(const std::string &name);
 /// Returns a repro.py as its user would write it with the workaround: statements stand before the first call.
 std::string with_workaround(const std::string &script, const Workaround &workaround);
 
-/// "`torch._inductor.config.pattern_matcher = False` makes it right, and the model that it comes from, whose call then
-/// takes 1.1 times as long."; Markdown, empty where none was found.
+/// "`torch._inductor.config.pattern_matcher = False` makes this program right, and the original model too. A call then
+/// takes 1.2 times as long."; Markdown, empty where none was found.
 std::string workaround_sentence(const ReproFacts &facts);
 
 // How a wrong result comes about: the change of the program with which eager gives it too.
@@ -49,7 +49,7 @@ void find_explanation(const Program &program, ReproFacts &facts, const Limits &l
 
 /// Returns a clause of Markdown: "`x[:1] = 9` runs before `y.add_(1)`"; empty where no explanation is known.
 std::string explanation_clause(const ReproFacts &facts);
-/// Returns the sentence that it stands in: "The result is what eager gives if `x[:1] = 9` runs before `y.add_(1)`."
+/// Returns the sentence that it stands in: "Eager gives the same wrong result if `x[:1] = 9` runs before `y.add_(1)`."
 std::string explanation_sentence(const ReproFacts &facts);
 
 // How repro.py fares under other versions of PyTorch, and which side moved between them.

@@ -38,7 +38,7 @@ TEST(Conditions, WhereAllFailTheyAreNamed) {
 TEST(Conditions, SizesAreNamedWhereLongerOnesAreRight) {
   const std::vector<Conditions::Case> rows = {{"the first dimension", "size", false}};
   EXPECT_EQ(conditions_sentence(of(rows)),
-            "With the same values it is right where the first dimension is three times as long.");
+            "With the same values it is right where the first dimension of the inputs is three times as long.");
   EXPECT_EQ(condition_in_title(of(rows, {{1, 3}})), "shape [1, 3]");
   EXPECT_EQ(condition_in_title(of(rows)), "") << "the inputs differ in their sizes";
   const std::vector<Conditions::Case> both = {

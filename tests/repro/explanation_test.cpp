@@ -13,7 +13,7 @@ std::string sentence_of(const std::string &kind, const std::string &call, const 
 }
 
 TEST(Explanation, SaysWhatEagerIsChangedBy) {
-  const std::string begin = "The result is what eager gives if ";
+  const std::string begin = "Eager gives the same wrong result if ";
   EXPECT_EQ(sentence_of("left out", "x.clone()", ""), begin + "`x.clone()` is left out.");
   EXPECT_EQ(sentence_of("detached", "x[1:]", ""), "In the compiled result `x[1:]` does not require grad.");
   EXPECT_EQ(sentence_of("before", "x[0] = 1", "x + 1"), begin + "`x[0] = 1` runs before `x + 1`.");
@@ -30,7 +30,7 @@ TEST(Explanation, SaysWhatEagerIsChangedBy) {
 }
 
 TEST(Explanation, QuotesTheModelSafely) {
-  EXPECT_EQ(sentence_of("left out", "x[`a`]", ""), "The result is what eager gives if `` x[`a`] `` is left out.");
+  EXPECT_EQ(sentence_of("left out", "x[`a`]", ""), "Eager gives the same wrong result if `` x[`a`] `` is left out.");
 }
 
 } // namespace

@@ -61,10 +61,10 @@ TEST(Workaround, IsSaidWithWhatItCosts) {
   EXPECT_EQ(workaround_sentence(facts), "");
   facts.workaround = Workaround{Kind::Setting, "torch._inductor.config.pattern_matcher = False", true, 1.25};
   EXPECT_EQ(workaround_sentence(facts),
-            "`torch._inductor.config.pattern_matcher = False` makes it right, and the model "
-            "that it comes from, whose call then takes 1.25 times as long.");
+            "`torch._inductor.config.pattern_matcher = False` makes this program right, and the original model too. "
+            "A call of the model then takes 1.25 times as long.");
   facts.workaround = Workaround{Kind::Setting, "torch._inductor.config.pattern_matcher = False", false, std::nullopt};
-  EXPECT_NE(workaround_sentence(facts).find("fails still"), std::string::npos);
+  EXPECT_NE(workaround_sentence(facts).find("still fails"), std::string::npos);
   facts.workaround = Workaround{Kind::Eager, "torch.compiler.disable", std::nullopt, std::nullopt};
   EXPECT_NE(workaround_sentence(facts).find("leaves them to eager"), std::string::npos);
 }

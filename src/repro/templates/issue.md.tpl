@@ -52,8 +52,10 @@ There is no code for it yet: neither repro.py nor repro.cpp was written.
 {{/generated}}
 <details><summary>For triage: errors, other settings, labels</summary>
 
+{{#why_eager}}
 {{why_eager:x-source}}
 
+{{/why_eager}}
 {{#workaround}}
 Until it is fixed: {{workaround:x-source}}
 
