@@ -14,14 +14,17 @@ namespace repro_minify {
 
 bool is_of_no_use(const torch::jit::Graph &graph) {
   using torch::jit::LoopView;
-  const auto type_of = [](const Node *loop) { return LoopView(const_cast<Node *>(loop)).loopType(); };
+  const auto is = [](const Value *value, const c10::IValue &wanted) {
+    const auto constant = torch::jit::toIValue(value);
+    return constant && *constant == wanted;
+  };
   const auto nodes = graph.nodes(); // at the top, where each is come to
   const bool goes_on_for_ever = std::any_of(nodes.begin(), nodes.end(), [&](const Node *node) {
-    return node->kind() == prim::Loop && type_of(node) == LoopView::For &&
-           torch::jit::toIValue(node->input(0)) == c10::IValue(std::numeric_limits<int64_t>::max());
+    return node->kind() == prim::Loop && is(node->input(0), std::numeric_limits<int64_t>::max()) &&
+           is(node->input(1), true) && is(node->blocks()[0]->outputs()[0], true);
   });
-  return goes_on_for_ever || any_node(graph.block(), [&](const Node *node) {
-           return node->kind() == prim::Loop && type_of(node) == LoopView::ModifiedLoop;
+  return goes_on_for_ever || any_node(graph.block(), [](const Node *node) {
+           return node->kind() == prim::Loop && LoopView(const_cast<Node *>(node)).loopType() == LoopView::ModifiedLoop;
          });
 }
 
