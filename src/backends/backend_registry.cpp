@@ -137,11 +137,14 @@ std::vector<std::string> split_backend_names(const std::vector<std::string> &tex
       const bool after_pass = names.size() > first && names.back().starts_with("pass:");
       if (after_pass && !takes_the_rest(name) && !is_backend(name))
         names.back() += "," + name;
-      else if (std::find(names.begin(), names.end(), name) == names.end()) // one that is named twice is asked once
+      else
         names.push_back(name);
     }
   }
-  return names;
+  std::vector<std::string> once; // one that is named twice is asked once
+  std::copy_if(names.begin(), names.end(), std::back_inserter(once),
+               [&](const std::string &name) { return std::find(once.begin(), once.end(), name) == once.end(); });
+  return once;
 }
 
 void require_known_backends(const std::vector<std::string> &names) {

@@ -98,7 +98,8 @@ void insert(toml::table &table, const std::string &name, const std::vector<std::
     return insert(table, name, values[0]);
   toml::array list;
   for (const auto &value : values)
-    list.push_back(value);
+    if (is_utf8(value))
+      list.push_back(value);
   if (!list.empty())
     table.insert(name, list);
 }
@@ -118,32 +119,22 @@ bool is_program(const std::string &name) {
   return name == "python" || name == "since";
 }
 
-/// Returns a word as a shell, and split_words(), read it back.
-std::string quoted(const std::string &word) {
-  std::string text = "'";
-  for (const char c : word)
-    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-/// Returns command:LINE with its paths from anywhere; as it is where that changes nothing.
-std::string command_from_anywhere(const std::string &value) {
-  const std::string line = value.substr(value.find(':') + 1);
-  const std::vector<std::string> words = words_from_anywhere(line);
-  return words == split_words(line) ? value : "command:" + joined(words, " ", quoted);
-}
-
-/// Returns a value that holds a path, plugin:FILE, export:FILE.py, torch-compile:FILE.py:FUNCTION or NAME=PYTHON, with
-/// that path from anywhere; any other value as it is.
+/// Returns a value that holds a path, plugin:FILE, export:FILE.py, torch-compile:FILE.py:FUNCTION, with that
+/// path from anywhere; any other value as it is.
 std::string with_absolute_path(const std::string &value) {
-  if (value.starts_with("command:"))
-    return command_from_anywhere(value);
-  static const std::regex with_path(
-      "(plugin:|export:(?=[^,]*\\.py$)|torch-compile:(?=[^,]*\\.py:[^:,/]*$)|export:[^=]*=(?=[^,]*/))([^,]+)");
+  static const std::regex with_path("(plugin:|export:(?=[^,]*\\.py$)|torch-compile:(?=[^,]*\\.py:[^:,/]*$))([^,]+)");
   std::smatch parts;
   if (!std::regex_match(value, parts, with_path))
     return value;
   return parts[1].str() + std::filesystem::absolute(parts[2].str()).lexically_normal().string();
+}
+
+/// Returns BACKEND=PYTHON with the path of the interpreter from anywhere; as it is where PATH has it.
+std::string with_absolute_python(const std::string &pair) {
+  const size_t path = pair.find('=') + 1;
+  return pair.find('/', path) == std::string::npos
+             ? pair
+             : pair.substr(0, path) + std::filesystem::absolute(pair.substr(path)).lexically_normal().string();
 }
 
 std::string on_one_line(std::string text) {
@@ -245,9 +236,8 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
         value = std::filesystem::absolute(value).lexically_normal().string();
     if (name == "backend")
       values = split_backend_names(values);
-    if (name == "backend" || name == "python-of")
-      for (auto &value : values)
-        value = with_absolute_path(value);
+    for (auto &value : values)
+      value = name == "backend" ? with_absolute_path(value) : name == "python-of" ? with_absolute_python(value) : value;
     if (name == "import")
       for (auto &value : values)
         value = importable(value);

@@ -126,8 +126,9 @@ std::string suggestion_for_extras(const CLI::App &app) {
     for (const std::string &name : option->get_lnames())
       known.push_back("--" + name);
   for (const std::string &word : app.remaining(/*recurse=*/true))
-    if (word.rfind("--", 0) == 0)
-      return did_you_mean(word.substr(0, word.find('=')), known);
+    if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--"))
+      return std::count(known.begin(), known.end(), name) ? "; it stands before the command"
+                                                          : did_you_mean(name, known);
   return "";
 }
 
@@ -192,10 +193,10 @@ int dispatch(int argc, char **argv) {
   app.require_subcommand(0, 1);
   if (const auto code = parse(app, options, arguments_of(argc, argv)))
     return *code;
-  if (*backends)
-    return backends_command(options);
   if (!app.get_subcommands().empty())
     require_known_to(app, *app.get_subcommands().front());
+  if (*backends)
+    return backends_command(options);
   CLI::App *chosen = *run ? run : *analyze ? analyze : *bisect ? bisect : &app;
   if (prepare(*chosen, app, options))
     return 0;

@@ -85,10 +85,14 @@ void require_reader_of_injection(const Options &options) {
 /// Throws UserError for a pair that names no backend, whose interpreter would be another one without a word.
 void require_pairs(const std::vector<std::string> &pythons) {
   for (const std::string &pair : pythons) {
-    const size_t equals = pair.rfind('=');
+    const size_t equals = pair.find('=');
     if (equals == 0 || equals == std::string::npos)
       throw UserError("--python-of " + pair + ": is no BACKEND=PYTHON");
-    require_known_backends({pair.substr(0, equals)});
+    try {
+      require_known_backends({pair.substr(0, equals)});
+    } catch (const UserError &error) {
+      throw UserError("--python-of " + pair + ": " + error.what());
+    }
   }
 }
 
@@ -120,6 +124,8 @@ CheckOptions check_options(const Options &options) {
 } // namespace
 
 void warn_of_options_in_vain(const Options &options) {
+  if (options.backends.empty()) // which one it is, what the model is decides
+    return;
   const auto names = [&](std::initializer_list<const char *> readers) {
     const std::vector<std::string> backends = split_backend_names(options.backends);
     return std::any_of(backends.begin(), backends.end(), [&](const std::string &backend) {

@@ -1,7 +1,5 @@
 #include "core/programs.h"
 
-#include "core/text.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -71,15 +69,6 @@ bool is_identifier(std::string_view word) {
 }
 
 } // namespace
-
-std::vector<std::string> words_from_anywhere(const std::string &line) {
-  std::vector<std::string> words = split_words(line);
-  std::error_code error;
-  for (std::string &word : words)
-    if (word.find('/') != std::string::npos && fs::exists(word, error))
-      word = fs::absolute(word).lexically_normal().string();
-  return words;
-}
 
 std::string find_program(const std::string &name) {
   if (name.find('/') != std::string::npos)

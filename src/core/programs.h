@@ -19,10 +19,6 @@ std::string find_program(const std::string &name);
 
 // Another program, started as a child of this process. One that runs under limits: tasks/sandbox.h.
 
-/// Returns the words of a command line, with those that are paths of files that exist from anywhere. Throws
-/// std::invalid_argument, as split_words() does.
-std::vector<std::string> words_from_anywhere(const std::string &line);
-
 struct ProgramStart {
   std::vector<std::string> words;    ///< the program, looked up on PATH, and its arguments; no shell reads them
   std::string folder = {};           ///< where it begins; empty: where this process is

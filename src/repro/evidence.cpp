@@ -4,6 +4,8 @@
 #include "core/text.h"
 #include "repro/workaround.h"
 
+#include <algorithm>
+
 namespace repro_minify {
 namespace {
 

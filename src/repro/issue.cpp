@@ -169,7 +169,7 @@ json common_values(const Program &program, const ReproFacts &facts) {
           {"version", facts.version},
           {"how_made", facts.not_reduced ? "Handed back as it was given" : "Reduced"},
           {"model", facts.anonymous ? "" : fs::path(facts.model_path).stem().string()},
-          {"operators_before", facts.before.operators},
+          {"operators_before", counted(facts.before.operators, "operator")},
           {"operators_after", facts.after.operators}};
 }
 

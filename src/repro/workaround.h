@@ -34,8 +34,8 @@ std::string fallback_for(const std::string &name);
 /// Returns a repro.py as its user would write it with the workaround: statements stand before the first call.
 std::string with_workaround(const std::string &script, const Workaround &workaround);
 
-/// "`torch._inductor.config.pattern_matcher = False` makes this program right, and the original model too. A call then
-/// takes 1.2 times as long."; Markdown, empty where none was found.
+/// "`torch._inductor.config.pattern_matcher = False` makes this program right, and the original model too. A call of
+/// the model then takes 1.2 times as long."; Markdown, empty where none was found.
 std::string workaround_sentence(const ReproFacts &facts);
 
 // How a wrong result comes about: the change of the program with which eager gives it too.

@@ -83,15 +83,25 @@ TEST(GivenInVain, ResumeDoesNotStandForForceInASeriesEither) {
 /// config.toml repeats its run from any folder.
 TEST(GivenInVain, PathsInABackendsNameAreWrittenFromAnywhere) {
   const fs::path here = fs::current_path();
-  std::ofstream(here / "a run.sh") << "#!/bin/sh\n";
-  const auto printed = [](const std::string &backend) {
-    return run_program({test_paths::program, "--backend", backend, "--print-config"}).out;
+  const auto printed = [](const std::vector<std::string> &words) {
+    std::vector<std::string> all = {test_paths::program, "--print-config"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program(all).out;
   };
-  const std::string command = printed("command:'./a run.sh' --fast");
-  EXPECT_TRUE(contains(command, "command:'" + (here / "a run.sh").string() + "' '--fast'")) << command;
-  const std::string several = printed("jit,plugin:./x.so");
+  const std::string several = printed({"--backend", "jit,plugin:./x.so"});
   EXPECT_TRUE(contains(several, "plugin:" + (here / "x.so").string())) << several;
-  fs::remove(here / "a run.sh");
+  const std::string python = printed({"--backend", "inductor", "--python-of", "inductor=./a=b/python"});
+  EXPECT_TRUE(contains(python, "inductor=" + (here / "a=b/python").string())) << python;
+}
+
+/// Passes in a row are one backend, whatever else is named.
+TEST(GivenInVain, PassesInARowStayTogether) {
+  const Finished finished =
+      run_tool({"run", model(), "--backend", "pass:peephole,jit,pass:peephole,cse,jit", "--json"});
+  std::vector<std::string> names;
+  for (const json &row : json::parse(finished.out))
+    names.push_back(row.at("backend"));
+  EXPECT_EQ(names, (std::vector<std::string>{"pass:peephole", "jit", "pass:peephole,cse"})) << describe(finished);
 }
 
 /// The name of a backend may hold what commands a terminal, or begins a heading in Markdown.

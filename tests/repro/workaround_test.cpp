@@ -34,6 +34,7 @@ TEST(Workaround, FallsBackForTheOverloadThatTheBisectorNames) {
             "torch._inductor.lowering.make_fallback(torch.ops.aten.sinh.default, override_decomp=True)");
   EXPECT_EQ(fallback_for("aten.div.Tensor_mode"),
             "torch._inductor.lowering.make_fallback(torch.ops.aten.div.Tensor_mode, override_decomp=True)");
+  EXPECT_EQ(fallback_for("aten.add.Tensor"), "") << "no model would be fused any more";
   EXPECT_EQ(fallback_for(""), "");
   EXPECT_EQ(fallback_for("div); exit("), "") << "ends in a script";
 }

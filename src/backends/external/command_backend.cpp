@@ -40,12 +40,16 @@ namespace {
 std::vector<std::string> words_of(const std::string &line) {
   std::vector<std::string> words;
   try {
-    words = words_from_anywhere(line);
+    words = split_words(line);
   } catch (const std::invalid_argument &error) {
     throw UserError("--backend command:" + line + ": " + error.what());
   }
   if (words.empty())
     throw UserError("--backend command: names no program");
+  std::error_code error;
+  for (auto &word : words)
+    if (word.find('/') != std::string::npos && fs::exists(word, error))
+      word = fs::absolute(word).lexically_normal().string();
   return words;
 }
 

@@ -82,10 +82,10 @@ def use_backend(named, options):
     if not isinstance(backend, str):
         return  # none, or a function that was found before
     if backend == "inductor":  # torch.compile refuses others in the middle of a check
-        for key in options:
-            if (name := key.replace("-", "_")) not in inductor_config._config:
-                near = did_you_mean(name, list(inductor_config._config))
-                raise ValueError(f"--backend-option {key}: torch._inductor.config has no such entry{near}")
+        try:
+            torch._TorchCompileInductorWrapper(None, dict(options), None)
+        except RuntimeError as error:
+            raise ValueError(f"--backend-option: {str(error).partition(', known')[0]}") from error
     if ":" in backend:
         compile_options["backend"] = function_named(backend)
     elif backend not in known_backends():

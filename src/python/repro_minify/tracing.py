@@ -1,9 +1,9 @@
 """A module or function as TorchScript: traced, or scripted where a trace would say something else."""
 
 import contextlib
-import inspect
 import copy
 import dataclasses
+import inspect
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping

@@ -105,4 +105,4 @@ None: PyTorch's labels are about PyTorch.
 
 </details>
 
-{{how_made:x-source}} by repro-minify {{version:x-markdown}}{{#model}} from the model {{model:x-markdown}}{{/model}}: {{operators_before:x-source}} operators before, {{operators_after:x-source}} after.
+{{how_made:x-source}} by repro-minify {{version:x-markdown}}{{#model}} from the model {{model:x-markdown}}{{/model}}: {{operators_before:x-source}} before, {{operators_after:x-source}} after.

@@ -241,7 +241,7 @@ def say(text: str) -> None:
 def is_trouble_of_the_machine(error: OSError | sqlite3.Error) -> bool:
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-    return getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR")
+    return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_FULL", "SQLITE_IOERR"))
 
 
 @app.command("list")

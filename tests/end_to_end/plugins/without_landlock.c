@@ -1,5 +1,5 @@
-/* Starts the program that follows, with its arguments, as on a kernel that has no Landlock. One that takes no filter
-   for system calls starts it as it is. */
+/* Starts the program that follows, with its arguments, as on a kernel that has no Landlock. Ends with 124 where the
+   kernel takes no filter for system calls. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -22,8 +22,8 @@ int main(int count, char **words) {
   struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
   if (count < 2)
     return 125;
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    return 124;
   execv(words[1], words + 1);
   return 126;
 }
