@@ -120,7 +120,7 @@ std::string evidence(const Program &program, const ReproFacts &facts) {
        {explanation_sentence(facts), std::string(facts.conditions.is_numpys ? "NumPy gives what eager gives." : ""),
         raises ? begins : conditions, raises ? conditions : begins, of_settings(facts), of_guilty_step(facts),
         of_strict_mode(facts), markdown_text(versions_sentence(facts))})
-    if (!part.empty())
+    if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end()) // a guilty setting is one of them
       parts.push_back(part);
   std::string text = parts.empty() ? sentence(program, facts) : joined(parts, " ");
   const std::optional<Nature> nature = nature_of_reduced(facts);

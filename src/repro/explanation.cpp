@@ -120,7 +120,10 @@ void find_explanation(const Program &program, ReproFacts &facts, const Limits &l
       limits);
   require_reply(job_end);
   const json answer = json::parse(job_end.reply);
-  if (const json &change = answer.at("change"); !change.is_null())
+  const auto explains = [&](const json &change) { // no arithmetic that does not wrap gives another dtype
+    return !change.is_null() && !(facts.signature.kind == FailureKind::Dtype && change.at("kind") == "unwrapped");
+  };
+  if (const json &change = answer.at("change"); explains(change))
     facts.explanation = Explanation{change.at("kind"), change.at("call"), change.at("other"), change.at("operator")};
   facts.conditions = conditions_of(answer);
   if (const json &generated = answer.at("generated"); !generated.is_null())

@@ -111,8 +111,10 @@ def cases(arguments: Arguments, state: list[torch.Tensor]) -> Iterator[tuple[str
     if not tensors or not are_plain(tensors):
         return
     dtype = tensors[0].dtype
+    family = next((family for family in FAMILIES if dtype in family), ())
     is_held = any(tensor.dtype == dtype for tensor in state)  # which stays as it is
-    for other in () if is_held else next((family for family in FAMILIES if dtype in family), ()):
+    is_mixed = any(tensor.dtype in family and tensor.dtype != dtype for tensor in tensors)  # which of them, is not said
+    for other in () if is_held or is_mixed else family:
         if other != dtype and (given := mapped(arguments, functools.partial(of_dtype, old=dtype, new=other))):
             yield str(other).removeprefix("torch."), "dtype", given
     if not any(tensor.dim() for tensor in tensors):

@@ -30,6 +30,13 @@ class Conditions(unittest.TestCase):
         dtypes = {case["what"]: case["fails"] for case in cases if case["kind"] == "dtype"}
         self.assertEqual(dtypes, dict.fromkeys(("uint8", "int8", "int32", "int64"), False))
 
+    def test_dtypes_are_not_asked_where_they_would_say_little(self):
+        """Of two floating dtypes it is not said which one is meant, and a number that becomes 0 is another one."""
+        one, other = torch.ones(2), torch.ones(2, dtype=torch.float64)
+        self.assertEqual([case for case in asked(torch.sub, torch.add, one, other) if case["kind"] == "dtype"], [])
+        tiny = asked(torch.neg, torch.clone, torch.full((2,), 1e-8))
+        self.assertEqual({case["what"] for case in tiny if case["kind"] == "dtype"}, {"bfloat16", "float64"})
+
     def test_a_fault_of_floats_of_few_bits(self):
         def compiled(x):
             return x * (2 if x.element_size() < 4 else 1)
