@@ -23,9 +23,10 @@ bool is_of_no_use(const torch::jit::Graph &graph) {
     return node->kind() == prim::Loop && is(node->input(0), std::numeric_limits<int64_t>::max()) &&
            is(node->input(1), true) && is(node->blocks()[0]->outputs()[0], true);
   });
-  return goes_on_for_ever || any_node(graph.block(), [](const Node *node) {
-           return node->kind() == prim::Loop && LoopView(const_cast<Node *>(node)).loopType() == LoopView::ModifiedLoop;
-         });
+  const auto has_no_text = [](const Node *node) {
+    return node->kind() == prim::Loop && LoopView(const_cast<Node *>(node)).loopType() == LoopView::ModifiedLoop;
+  };
+  return goes_on_for_ever || any_node(graph.block(), has_no_text);
 }
 
 LastRecording::LastRecording(const Program &program, std::shared_ptr<const Recording> first)

@@ -31,7 +31,7 @@ class Conditions(unittest.TestCase):
         self.assertEqual(dtypes, dict.fromkeys(("uint8", "int8", "int32", "int64"), False))
 
     def test_dtypes_are_not_asked_where_they_would_say_little(self):
-        """Of two floating dtypes it is not said which one is meant, and a number that becomes 0 is another one."""
+        """It is not said which of two floating dtypes is meant, and a number that becomes 0 is another one."""
         one, other = torch.ones(2), torch.ones(2, dtype=torch.float64)
         self.assertEqual([case for case in asked(torch.sub, torch.add, one, other) if case["kind"] == "dtype"], [])
         tiny = asked(torch.neg, torch.clone, torch.full((2,), 1e-8))
