@@ -380,7 +380,7 @@ TEST(HostileNames, AreOnlyNames) {
 TEST(Anonymous, TheIssueDoesNotSayWhereTheModelComesFrom) {
   const Case one = case_named("jit_type_as_dce");
   const TemporaryFolder folder;
-  const fs::path model = folder / "a_model.pt";
+  const fs::path model = folder / "private_model.pt";
   fs::copy_file(one.model(), model);
   fs::copy_file(one.inputs(), folder / "inputs.pt");
   const auto issue_of = [&](std::vector<std::string> more) {
@@ -390,10 +390,10 @@ TEST(Anonymous, TheIssueDoesNotSayWhereTheModelComesFrom) {
     EXPECT_EQ(finished.exit_code, 0) << describe(finished);
     return read_text(repro / "issue.md");
   };
-  EXPECT_TRUE(contains(issue_of({}), "a_users_model"));
+  EXPECT_TRUE(contains(issue_of({}), "private_model"));
   const std::string anonymous = issue_of({"--anonymous"});
   EXPECT_TRUE(contains(anonymous, "Reduced by repro-minify")) << anonymous;
-  EXPECT_FALSE(contains(anonymous, "a_users_model")) << anonymous;
+  EXPECT_FALSE(contains(anonymous, "private_model")) << anonymous;
   EXPECT_FALSE(contains(anonymous, folder.path().string())) << anonymous;
 }
 
