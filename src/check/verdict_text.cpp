@@ -17,6 +17,12 @@
 
 namespace repro_minify {
 
+json worst_position_json(const LeafReport &leaf) {
+  if (leaf.worst_index < 0 || !leaf.ref_form)
+    return nullptr;
+  return position_of(leaf.worst_index, leaf.ref_form->sizes);
+}
+
 std::string coverage_text(const Coverage &coverage) {
   std::string text = "compiled: " + std::to_string(coverage.compiled) + " operators";
   std::string others;
@@ -86,16 +92,6 @@ constexpr std::pair<const char *, std::int64_t LeafReport::*> leaf_integers[] = 
     {"worst_index", &LeafReport::worst_index}, {"ref_nan", &LeafReport::ref_nan},
     {"ref_inf", &LeafReport::ref_inf},         {"res_nan", &LeafReport::res_nan},
     {"res_inf", &LeafReport::res_inf},         {"special_index", &LeafReport::special_index}};
-
-} // namespace
-
-json worst_position_json(const LeafReport &leaf) {
-  if (leaf.worst_index < 0 || !leaf.ref_form)
-    return nullptr;
-  return position_of(leaf.worst_index, leaf.ref_form->sizes);
-}
-
-namespace {
 
 json to_json(const LeafReport &leaf) {
   json kinds = json::array();

@@ -119,8 +119,8 @@ bool is_program(const std::string &name) {
   return name == "python" || name == "since";
 }
 
-/// Returns a value that holds a path, plugin:FILE, export:FILE.py, torch-compile:FILE.py:FUNCTION, with that
-/// path from anywhere; any other value as it is.
+/// Returns a value that holds a path, plugin:FILE, export:FILE.py, torch-compile:FILE.py:FUNCTION, with that path from
+/// anywhere; any other value as it is.
 std::string with_absolute_path(const std::string &value) {
   static const std::regex with_path("(plugin:|export:(?=[^,]*\\.py$)|torch-compile:(?=[^,]*\\.py:[^:,/]*$))([^,]+)");
   std::smatch parts;
@@ -135,6 +135,16 @@ std::string with_absolute_python(const std::string &pair) {
   return pair.find('/', path) == std::string::npos
              ? pair
              : pair.substr(0, path) + std::filesystem::absolute(pair.substr(path)).lexically_normal().string();
+}
+
+/// Returns the value of the option of that name, with the path that it is, or holds, from anywhere.
+std::string from_anywhere(const std::string &name, const std::string &value) {
+  if (is_path(name) || (is_program(name) && value.find('/') != std::string::npos))
+    return std::filesystem::absolute(value).lexically_normal().string();
+  return name == "backend"     ? with_absolute_path(value)
+         : name == "python-of" ? with_absolute_python(value)
+         : name == "import"    ? importable(value)
+                               : value;
 }
 
 std::string on_one_line(std::string text) {
@@ -231,16 +241,10 @@ std::string effective_config(const CLI::App &app, const std::map<std::string, st
       table.insert(name, !values.empty() && values[0] == "true");
       continue;
     }
-    for (auto &value : values)
-      if (is_path(name) || (is_program(name) && value.find('/') != std::string::npos))
-        value = std::filesystem::absolute(value).lexically_normal().string();
     if (name == "backend")
       values = split_backend_names(values);
     for (auto &value : values)
-      value = name == "backend" ? with_absolute_path(value) : name == "python-of" ? with_absolute_python(value) : value;
-    if (name == "import")
-      for (auto &value : values)
-        value = importable(value);
+      value = from_anywhere(name, value);
     insert(table, name, values);
   }
   std::ostringstream text;

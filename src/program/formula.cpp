@@ -130,6 +130,14 @@ template <typename T> T saturated(double value) {
   }
 }
 
+/// A new tensor, gaps between its elements included; `strides` empty is contiguous.
+at::Tensor zeroed(at::IntArrayRef sizes, at::ScalarType dtype, const std::vector<int64_t> &strides) {
+  at::Tensor tensor = strides.empty() ? at::empty(sizes, dtype) : at::empty_strided(sizes, strides, dtype);
+  if (const std::size_t bytes = tensor.storage().nbytes(); bytes > 0) // nothing lies nowhere
+    std::memset(tensor.storage().mutable_data(), 0, bytes);
+  return tensor;
+}
+
 } // namespace
 
 const char *function_name(Formula::Kind kind) {
@@ -227,9 +235,7 @@ std::optional<std::vector<double>> elements_of(const at::Tensor &tensor, int64_t
 
 at::Tensor tensor_of(const std::vector<double> &elements, const std::vector<int64_t> &sizes, at::ScalarType dtype,
                      const std::vector<int64_t> &strides) {
-  at::Tensor tensor = strides.empty() ? at::empty(sizes, dtype) : at::empty_strided(sizes, strides, dtype);
-  if (const std::size_t bytes = tensor.storage().nbytes(); bytes > 0) // nothing lies nowhere
-    std::memset(tensor.storage().mutable_data(), 0, bytes);
+  at::Tensor tensor = zeroed(sizes, dtype, strides);
   AT_DISPATCH_ALL_TYPES_AND3(at::kHalf, at::kBFloat16, at::kBool, dtype, "tensor_of", [&] {
     auto *data = tensor.mutable_data_ptr<scalar_t>();
     size_t next = 0;
@@ -241,10 +247,7 @@ at::Tensor tensor_of(const std::vector<double> &elements, const std::vector<int6
 std::optional<at::Tensor> copy_of(const at::Tensor &tensor, int64_t most, const std::vector<int64_t> &strides) {
   if (!is_dense(tensor) || tensor.numel() > most)
     return std::nullopt;
-  at::Tensor copy = strides.empty() ? at::empty(tensor.sizes(), tensor.options().requires_grad(false))
-                                    : at::empty_strided(tensor.sizes(), strides, tensor.scalar_type());
-  if (const std::size_t bytes = copy.storage().nbytes(); bytes > 0)
-    std::memset(copy.storage().mutable_data(), 0, bytes);
+  at::Tensor copy = zeroed(tensor.sizes(), tensor.scalar_type(), strides);
   const auto size = static_cast<int64_t>(tensor.element_size());
   std::vector<const char *> elements;
   for_each_offset(tensor, [&, from = static_cast<const char *>(tensor.const_data_ptr())](int64_t offset) {

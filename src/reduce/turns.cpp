@@ -14,19 +14,17 @@ namespace repro_minify {
 
 bool is_of_no_use(const torch::jit::Graph &graph) {
   using torch::jit::LoopView;
-  const auto is = [](const Value *value, const c10::IValue &wanted) {
-    const auto constant = torch::jit::toIValue(value);
-    return constant && *constant == wanted;
-  };
-  const auto nodes = graph.nodes(); // at the top, where each is come to
-  const bool goes_on_for_ever = std::any_of(nodes.begin(), nodes.end(), [&](const Node *node) {
-    return node->kind() == prim::Loop && is(node->input(0), std::numeric_limits<int64_t>::max()) &&
-           is(node->input(1), true) && is(node->blocks()[0]->outputs()[0], true);
+  using torch::jit::toIValue;
+  return any_node(graph.block(), [&](const Node *node) {
+    if (node->kind() != prim::Loop)
+      return false;
+    LoopView loop(const_cast<Node *>(node));
+    const bool goes_on_for_ever = node->owningBlock() == graph.block() && // where each loop is come to
+                                  toIValue(loop.maxTripCount()) == c10::IValue(std::numeric_limits<int64_t>::max()) &&
+                                  toIValue(loop.inputCond()) == c10::IValue(true) &&
+                                  toIValue(loop.nextCond()) == c10::IValue(true);
+    return goes_on_for_ever || loop.loopType() == LoopView::ModifiedLoop;
   });
-  const auto has_no_text = [](const Node *node) {
-    return node->kind() == prim::Loop && LoopView(const_cast<Node *>(node)).loopType() == LoopView::ModifiedLoop;
-  };
-  return goes_on_for_ever || any_node(graph.block(), has_no_text);
 }
 
 LastRecording::LastRecording(const Program &program, std::shared_ptr<const Recording> first)

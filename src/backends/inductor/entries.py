@@ -81,7 +81,7 @@ def use_backend(named, options):
     backend = compile_options.get("backend")
     if not isinstance(backend, str):
         return  # none, or a function that was found before
-    if backend == "inductor":  # torch.compile refuses others in the middle of a check
+    if backend == "inductor" and options:  # torch.compile refuses others in the middle of a check
         try:
             torch._TorchCompileInductorWrapper(None, dict(options), None)
         except RuntimeError as error:

@@ -148,10 +148,10 @@ void InductorWorker::await(const std::function<bool()> &interrupted) {
   if (std::chrono::steady_clock::now() >= give_up_at)
     give_up("the Python worker did not start within ten minutes");
   const auto answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!answer.is_object())
-    give_up("the Python worker " + (last_line(folder_ + "/log").empty()
-                                        ? "ended without a word"
-                                        : "did not start: " + last_line(folder_ + "/log")));
+  if (!answer.is_object()) {
+    const std::string last = last_line(folder_ + "/log");
+    give_up("the Python worker " + (last.empty() ? "ended without a word" : "did not start: " + last));
+  }
   if (answer.contains("problem"))
     give_up(answer.at("problem").get<std::string>());
   torch_version_ = answer.at("torch").get<std::string>();

@@ -116,16 +116,16 @@ bool is_graph_input(const Value *value) {
   return value->node() == value->owningGraph()->param_node();
 }
 
+bool returns(const torch::jit::Use &use) {
+  return use.user == use.user->owningGraph()->return_node();
+}
+
 bool is_only_returned(const Value *value) {
-  const auto &uses = value->uses();
-  return std::all_of(uses.begin(), uses.end(),
-                     [&](const auto &use) { return use.user == value->owningGraph()->return_node(); });
+  return std::all_of(value->uses().begin(), value->uses().end(), returns);
 }
 
 bool is_returned(const Value *value) {
-  const auto &uses = value->uses();
-  return std::any_of(uses.begin(), uses.end(),
-                     [&](const auto &use) { return use.user == value->owningGraph()->return_node(); });
+  return std::any_of(value->uses().begin(), value->uses().end(), returns);
 }
 
 /// True if a cut returns the same without the node: it returns what it makes alone, so neither a result that is read
